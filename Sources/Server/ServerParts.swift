@@ -36,6 +36,10 @@ struct ServerParts: Sendable {
     let sendsUsing: @Sendable (PostgresPool) -> SendStore
     let devices: DeviceStore
     let wake = WakeSignal()
+    /// Nil where this process does not send.
+    let dispatcher: SendDispatcher?
+    /// Of what callers send.
+    let enqueueService: EnqueueService
     let providers: ProviderRegistry
     let rules: RuleRegistry
     let backtests = BacktestCache()
@@ -90,6 +94,29 @@ struct ServerParts: Sendable {
         )
         providers = try ProviderRegistry(configuration, logger: logger)
         labels.keep(apps: providers.apps)
+        var dispatching = DispatcherConfiguration()
+        if let base = configuration.sendRetryBase { dispatching.delays = .quick(base) }
+        dispatcher =
+            if configuration.roles.contains(.send) {
+                SendDispatcher(
+                    store: sendsUsing(pools.sending),
+                    throttles: ThrottleStore(pool: pools.sending),
+                    lookup: providers.lookup,
+                    configuration: dispatching,
+                    wake: wake,
+                    uncommitted: uncommitted,
+                    logger: logger
+                )
+            } else {
+                nil
+            }
+        enqueueService = EnqueueService(
+            store: sends,
+            check: SendValidation.checker(providers.lookup, texts: configuration.texts),
+            dispatcher: dispatcher,
+            wake: wake,
+            logger: logger
+        )
         live = try LiveParts(
             configuration,
             pools: pools,
@@ -172,7 +199,7 @@ struct ServerParts: Sendable {
     private func working() -> [any Service] {
         var services: [any Service] = [heartbeat, maintenance, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
-            services += [ingestor, DeviceSweeper(store: devices, logger: logger)]
+            services += [ingestor, enqueueService, DeviceSweeper(store: devices, logger: logger)]
             services.append(
                 BacktestRefresher(
                     pool: pools.alerting,
@@ -189,8 +216,7 @@ struct ServerParts: Sendable {
         // Every role that pushes reloads changed credentials.
         if !configuration.roles.isDisjoint(with: [.send, .live]) { services.append(providers) }
         var accepted: [@Sendable () -> [String: Timestamp]] = [live.service.lastAccepted]
-        if configuration.roles.contains(.send) {
-            let dispatcher = dispatcher()
+        if let dispatcher {
             accepted.append(dispatcher.lastAccepted)
             services += [dispatcher, QueueMaintenance(store: sendsUsing(pools.sending), logger: logger)]
         }
@@ -230,20 +256,6 @@ struct ServerParts: Sendable {
                 seenAt: .now()
             )
         }
-    }
-
-    private func dispatcher() -> SendDispatcher {
-        var dispatching = DispatcherConfiguration()
-        if let base = configuration.sendRetryBase { dispatching.delays = .quick(base) }
-        return SendDispatcher(
-            store: sendsUsing(pools.sending),
-            throttles: ThrottleStore(pool: pools.sending),
-            lookup: providers.lookup,
-            configuration: dispatching,
-            wake: wake,
-            uncommitted: uncommitted,
-            logger: logger
-        )
     }
 
     private func alerting() -> [any Service] {

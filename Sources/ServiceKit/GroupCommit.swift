@@ -38,8 +38,14 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     ///
     /// - Parameter isCritical: it goes before those that are not, with up to half of a batch.
     package func submit(_ item: Item, isCritical: Bool = false) async -> Answer {
-        precondition(isOpen, "submitted before open()")
-        return await withCheckedContinuation { continuation in
+        guard let answer = await submitIfOpen(item, isCritical: isCritical) else { preconditionFailure("submitted before open()") }
+        return answer
+    }
+
+    /// The same; nil when it is not open.
+    package func submitIfOpen(_ item: Item, isCritical: Bool = false) async -> Answer? {
+        guard isOpen else { return nil }
+        return await withCheckedContinuation { (continuation: CheckedContinuation<Answer, Never>) in
             let entry = Waiting(item, continuation)
             if isCritical { critical.append(entry) } else { waiting.append(entry) }
             wake()
@@ -67,7 +73,7 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     }
 
     /// Items that wait for a batch.
-    var count: Int { waiting.count + critical.count }
+    package var count: Int { waiting.count + critical.count }
 
     private func take() -> [Waiting] {
         let first = critical.prefix(max((limit + 1) / 2, limit - waiting.count))

@@ -7,6 +7,9 @@ package final class WorkDeadline: Sendable {
     /// Of the request that this task works for, if any.
     @TaskLocal package static var current: WorkDeadline?
 
+    /// Of a request. Below the 10 s within which every request is answered: a rollback and the answer itself come after it.
+    package static let requestLimit: Duration = .seconds(8)
+
     private let limit: Duration
     private let at: Mutex<ContinuousClock.Instant>
 

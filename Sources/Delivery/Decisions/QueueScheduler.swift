@@ -26,6 +26,12 @@ package struct QueueScheduler: Sendable {
         }
 
         var free: Int { max(0, capacity - critical - others) }
+
+        /// Kept for critical work. One slot is always left to others, or a process with a single one would never do their work.
+        func reserve(_ policy: Policy) -> Int { min(capacity - 1, Int((Double(capacity) * policy.criticalReserve).rounded(.up))) }
+
+        /// What work that is not critical may take.
+        func freeForOthers(_ policy: Policy) -> Int { min(free, max(0, capacity - reserve(policy) - others)) }
     }
 
     /// What one queue may claim.
@@ -54,11 +60,10 @@ package struct QueueScheduler: Sendable {
         deficits = deficits.filter { deficit in queues.contains { $0.id == deficit.key } }
         let critical = queues.filter(\.isCritical)
         let others = queues.filter { !$0.isCritical }
-        // One slot is always left to others, or a process with a single one would never do their work.
-        let reserve = min(slots.capacity - 1, Int((Double(slots.capacity) * policy.criticalReserve).rounded(.up)))
+        let reserve = slots.reserve(policy)
         // The reserve is there for critical work also when others took more before the capacity shrank.
         let forCritical = critical.isEmpty ? 0 : max(slots.free, reserve - slots.critical)
-        let forOthers = min(slots.free, max(0, slots.capacity - reserve - slots.others))
+        let forOthers = slots.freeForOthers(policy)
         let otherWeight = others.reduce(0) { $0 + $1.deliveryClass.weight }
         let criticalWeight = critical.reduce(0) { $0 + $1.deliveryClass.weight }
         guard otherWeight + criticalWeight > 0 else { return [] }

@@ -9,16 +9,19 @@ struct DeliveryRunner: Sendable {
     /// Returns when the outcome is written, found stale, or given up to the lease's end.
     ///
     /// - Parameter answered: called with the provider's answer, before it is written.
-    func run(_ delivery: ClaimedDelivery, answered: (PushOutcome) -> Void) async {
+    /// - Returns: what became of the outcome; nil when there was no attempt.
+    func run(_ delivery: ClaimedDelivery, answered: (PushOutcome) -> Void) async -> OutcomeDisposition? {
         // Time goes on from the database's own reading: this machine's clock may be off.
         let claimedAt = delivery.claimedAt
         let anchor = ContinuousClock.now
         let databaseNow: @Sendable () -> Timestamp = { claimedAt + (ContinuousClock.now - anchor) }
         switch Preflight.decide(delivery, now: databaseNow()) {
-        case .end(let next): await pipeline.end(delivery.consequence(next), lease: delivery.lease, at: databaseNow())
+        case .end(let next):
+            await pipeline.end(delivery.consequence(next), lease: delivery.lease, at: databaseNow())
+            return nil
         case .send(let token):
             let push = delivery.push(to: token, clock: databaseNow)
-            _ = await pipeline.attempt(push, lease: delivery.lease, answered: answered) { result, findings in
+            let (result, disposition) = await pipeline.attempt(push, lease: delivery.lease, answered: answered) { result, findings in
                 switch result {
                 case .blocked(let obstacle):
                     return delivery.consequence(
@@ -38,6 +41,7 @@ struct DeliveryRunner: Sendable {
                     return delivery.consequence(next, after: outcome)
                 }
             }
+            return if case .attempted = result { disposition } else { nil }
         }
     }
 

@@ -6,6 +6,7 @@ import Providers
 package import PushContract
 package import ServiceKit
 import ServiceLifecycle
+import Synchronization
 
 /// Takes deliveries out of the queue and sends them; takes over the leases of workers that did not come back.
 ///
@@ -23,6 +24,10 @@ package final class SendDispatcher: Service, Sendable {
     private let slots: SendSlots
     private let pipeline: PushPipeline<QueueDeliveries>
     private let runner: DeliveryRunner
+    /// What may go past the queue.
+    private let direct = Mutex(DirectAdmission())
+    /// Deliveries that were leased when they were stored.
+    private let started = AsyncStream<ClaimedDelivery>.makeStream()
 
     /// - Parameters:
     ///   - wake: signalled by `POST /sends`, so that a send need not wait for the next round.
@@ -63,12 +68,16 @@ package final class SendDispatcher: Service, Sendable {
             await pipeline.working {
                 await withDiscardingTaskGroup { group in
                     group.addTask { await self.renewLeases() }
+                    group.addTask { await self.handleStarted() }
                     await claimUntilShutdown { delivery in group.addTask { await self.handle(delivery) } }
+                    direct.withLock { $0.close() }
                     await drain()
+                    started.continuation.finish()
                     group.cancelAll()
                 }
             }
-        } onGracefulShutdown: { [wake] in
+        } onGracefulShutdown: { [wake, self] in
+            direct.withLock { $0.close() }
             wake.signal()
         }
     }
@@ -148,6 +157,7 @@ package final class SendDispatcher: Service, Sendable {
         let isSweep = queueClaims.isSweepDue(configuration.sweep, now: now)
         if isSweep {
             try await reap()
+            try await giveBack()
             queueClaims.throttles = try await throttles.current()
             round.claimed += try await claimProbes(of: try await store.refresh(pipeline.gate), start: start)
             queueClaims.cursors = [:]
@@ -157,6 +167,7 @@ package final class SendDispatcher: Service, Sendable {
         let promoted = try await store.promote()
         round.isMoreWaiting = promoted >= 1000 || queueClaims.isReleasing
         let allQueues = try await store.queues(cursors: queueClaims.cursors)
+        direct.withLock { $0.look(at: allQueues, throttles: queueClaims.throttles) }
         let queues = allQueues.filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
         // A claim holds up those of other credentials.
         let isShared = Set(allQueues.map { credential($0.queue.scope) }).count > 1
@@ -202,6 +213,16 @@ package final class SendDispatcher: Service, Sendable {
         let limit = 1000
         queueClaims.isReleasing = true
         queueClaims.isReleasing = try await store.requeueUnblocked(limit: limit) == limit
+    }
+
+    /// Makes ready what this process leased without learning of it.
+    private func giveBack() async throws {
+        guard direct.withLock({ $0.hasUnknownLeases }) else { return }
+        let since = ContinuousClock.now
+        let returned = try await store.giveBack(of: configuration.worker, except: slots.known)
+        direct.withLock { $0.searchedForUnknownLeases(now: since) }
+        guard returned > 0 else { return }
+        logger.warning("deliveries are ready again: the answer to their claim was lost", metadata: ["count": "\(returned)"])
     }
 
     /// Takes up what other workers, or this one before a restart, did not finish in time.
@@ -253,13 +274,19 @@ package final class SendDispatcher: Service, Sendable {
         let throttle = queueClaims.throttle(of: queue)
         if let throttle { limit = try await throttles.take(limit, from: throttle) }
         guard limit > 0 else { return 0 }
-        let claimed = try await store.claim(
-            queue: queue.id,
-            cursor: queueClaims.cursors[queue.id] ?? 0,
-            limit: limit,
-            lease: configuration.lease,
-            worker: configuration.worker
-        )
+        let claimed: [ClaimedDelivery]
+        do {
+            claimed = try await store.claim(
+                queue: queue.id,
+                cursor: queueClaims.cursors[queue.id] ?? 0,
+                limit: limit,
+                lease: configuration.lease,
+                worker: configuration.worker
+            )
+        } catch {
+            noteUnknownLeases()
+            throw error
+        }
         for delivery in claimed {
             slots.enter(delivery, credential(delivery.scope), now: .now)
             start(delivery)
@@ -275,7 +302,58 @@ package final class SendDispatcher: Service, Sendable {
     func working(_ body: () async -> Void) async { await pipeline.working(body) }
 
     func handle(_ delivery: ClaimedDelivery) async {
-        await runner.run(delivery) { [slots] in slots.answer(delivery, $0, now: .now) }
+        let disposition = await runner.run(delivery) { [slots] in slots.answer(delivery, $0, now: .now) }
+        if disposition == .lost { slots.lose(delivery, now: .now) }
         if slots.leave(delivery) || pipeline.gate.hasClosed { wake.signal() }
+    }
+}
+
+extension SendDispatcher {
+    var worker: String { configuration.worker }
+    var lease: Duration { configuration.lease }
+
+    /// Takes slots for new deliveries of a queue that need not wait; for how many.
+    func reserve(_ count: Int, of queue: SendQueue) -> Int {
+        let credential = credential(queue.scope)
+        let isAdmitted = direct.withLock { $0.admits(queue) }
+        guard isAdmitted, !credential.name.isEmpty, !slots.isSlow(credential),
+            !pipeline.gate.blocks(queue.scope, credential: credential.name)
+        else { return 0 }
+        let reserved = slots.reserve(min(count, allowed(queue)), of: queue, credential, configuration.queues, now: .now)
+        // What is left waits, and goes first.
+        if reserved < count { direct.withLock { $0.fill(queue) } }
+        return reserved
+    }
+
+    func release(_ reserved: [SendQueue: Int]) {
+        for (queue, count) in reserved { slots.release(count, of: queue, credential(queue.scope)) }
+    }
+
+    /// These are leased, in a transaction that is not committed yet.
+    func enter(_ claimed: [ClaimedDelivery]) {
+        for delivery in claimed { slots.enter(delivery, credential(delivery.scope), now: .now) }
+    }
+
+    /// Their transaction is committed.
+    func start(_ claimed: [ClaimedDelivery]) {
+        SendMetrics.claimed.increment(by: claimed.count)
+        for delivery in claimed { started.continuation.yield(delivery) }
+    }
+
+    /// Their transaction failed, or its end is unknown.
+    func abandon(_ claimed: [ClaimedDelivery]) {
+        guard !claimed.isEmpty else { return }
+        for delivery in claimed { _ = slots.leave(delivery) }
+        noteUnknownLeases()
+    }
+
+    /// There may be leases of this process that it knows nothing of.
+    private func noteUnknownLeases() { direct.withLock { $0.noteUnknownLeases(now: .now) } }
+
+    private func handleStarted() async {
+        direct.withLock { $0.open() }
+        await withDiscardingTaskGroup { group in
+            for await delivery in started.stream { group.addTask { await self.handle(delivery) } }
+        }
     }
 }

@@ -11,7 +11,7 @@ final class SendSlots: Sendable {
         var name: String
     }
 
-    private struct Use {
+    fileprivate struct Use {
         var limit: AdaptiveLimit
         var capacity: Int
         var critical = 0
@@ -23,10 +23,14 @@ final class SendSlots: Sendable {
         var inFlight: Int { critical + others }
     }
 
-    private struct State {
+    fileprivate struct State {
         var uses: [Credential: Use] = [:]
         var leases: [Int64: (lease: LeaseKey, credential: Credential, isAnswered: Bool)] = [:]
         var byQueue: [Int32: Int] = [:]
+        /// Taken, and not entered yet.
+        var reserved = 0
+        /// Leases of attempts whose outcomes could not be written, and since when: they run out.
+        var lost: [LeaseKey: ContinuousClock.Instant] = [:]
     }
 
     private let capacity: Int
@@ -34,7 +38,8 @@ final class SendSlots: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    var count: Int { state.withLock { $0.leases.count } }
+    /// Attempts under way, and slots that are reserved.
+    var count: Int { state.withLock { $0.leases.count + $0.reserved } }
     var leases: [LeaseKey] { state.withLock { $0.leases.values.map(\.lease) } }
 
     func count(of queue: Int32) -> Int { state.withLock { $0.byQueue[queue, default: 0] } }
@@ -63,6 +68,37 @@ final class SendSlots: Sendable {
             return slots
         }
     }
+
+    /// Takes slots for up to so many deliveries of a queue, before there are leases; how many.
+    func reserve(
+        _ count: Int,
+        of queue: SendQueue,
+        _ credential: Credential,
+        _ policy: QueueScheduler.Policy,
+        now: ContinuousClock.Instant
+    ) -> Int {
+        guard let slots = divide(among: [credential], now: now)[credential] else { return 0 }
+        let granted = min(count, queue.isCritical ? slots.free : slots.freeForOthers(policy))
+        guard granted > 0 else { return 0 }
+        state.withLock { $0.change(granted, of: queue, credential) }
+        return granted
+    }
+
+    /// Frees reserved slots.
+    func release(_ count: Int, of queue: SendQueue, _ credential: Credential) {
+        state.withLock { $0.change(-count, of: queue, credential) }
+    }
+
+    /// An attempt was made, and its outcome could not be written.
+    func lose(_ delivery: ClaimedDelivery, now: ContinuousClock.Instant) {
+        state.withLock { state in
+            state.lost = state.lost.filter { now - $0.value < SendStore.longestAttempt * 2 }
+            state.lost[LeaseKey(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken)] = now
+        }
+    }
+
+    /// Leases of attempts that were begun, or may be.
+    var known: [LeaseKey] { state.withLock { $0.leases.values.map(\.lease) + $0.lost.keys } }
 
     func enter(_ delivery: ClaimedDelivery, _ credential: Credential, now: ContinuousClock.Instant) {
         state.withLock { state in
@@ -114,4 +150,13 @@ final class SendSlots: Sendable {
 
     /// The provider is back after an outage.
     func restart(_ credential: Credential) { state.withLock { $0.uses[credential]?.limit.restart() } }
+}
+
+extension SendSlots.State {
+    /// Reserves slots, or frees reserved ones.
+    fileprivate mutating func change(_ count: Int, of queue: SendQueue, _ credential: SendSlots.Credential) {
+        reserved += count
+        byQueue[queue.id, default: 0] += count
+        if queue.isCritical { uses[credential]?.critical += count } else { uses[credential]?.others += count }
+    }
 }

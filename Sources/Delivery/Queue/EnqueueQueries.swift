@@ -23,9 +23,7 @@ enum EnqueueQueries {
 
     /// Inserts sends; which were new.
     static func insert(
-        _ entries: [(send: SendRequest, deliveryClass: DeliveryClass)],
-        requestId: String,
-        author: String,
+        _ entries: [(send: SendRequest, post: SendPost, deliveryClass: DeliveryClass)],
         now: Timestamp,
         on connection: BlockingConnection
     ) throws -> Set<String> {
@@ -33,10 +31,11 @@ enum EnqueueQueries {
         let rows = try connection.query(
             """
             INSERT INTO pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, notBefore, expiresAt)
-            SELECT sendId, contentHash, \(requestId), \(author), content::jsonb, class::pushClass, policy::pushPolicy, \(now), notBefore, expiresAt
-            FROM unnest(\(sends.map(\.sendId)), \(sends.map(\.contentHash) as [[UInt8]]), \(sends.map(\.content.json.text)),
-                \(entries.map(\.deliveryClass.rawValue)), \(sends.map(\.policy.rawValue)), \(sends.map(\.notBefore)), \(sends.map(\.expiresAt)))
-                AS t(sendId, contentHash, content, class, policy, notBefore, expiresAt)
+            SELECT sendId, contentHash, requestId, author, content::jsonb, class::pushClass, policy::pushPolicy, \(now), notBefore, expiresAt
+            FROM unnest(\(sends.map(\.sendId)), \(sends.map(\.contentHash) as [[UInt8]]), \(entries.map(\.post.requestId)),
+                \(entries.map(\.post.author)), \(sends.map(\.content.json.text)), \(entries.map(\.deliveryClass.rawValue)),
+                \(sends.map(\.policy.rawValue)), \(sends.map(\.notBefore)), \(sends.map(\.expiresAt)))
+                AS t(sendId, contentHash, requestId, author, content, class, policy, notBefore, expiresAt)
             ON CONFLICT (sendId) DO NOTHING
             RETURNING sendId
             """
@@ -44,17 +43,27 @@ enum EnqueueQueries {
         return Set(try rows.map { try $0.decode(String.self) })
     }
 
-    /// Inserts deliveries and puts each where it waits: ready, or scheduled when its send is not due.
+    /// Inserts deliveries and puts each where it waits: ready, or scheduled when its send is not due. The ids of those that are to be leased.
     static func insertDeliveries(
-        _ entries: [(send: SendRequest, delivery: NewDelivery, queue: SendQueueRegistry.Key)],
+        _ entries: [WaitingDelivery],
         queues: [SendQueueRegistry.Key: Int32],
         now: Timestamp,
         on connection: BlockingConnection
-    ) throws {
-        guard !entries.isEmpty else { return }
+    ) throws -> [Int64] {
+        let direct = entries.filter(\.isDirect)
+        let waiting = entries.filter { !$0.isDirect }
+        if !waiting.isEmpty {
+            let collapses = waiting.contains { $0.send.content.collapseId != nil }
+            _ = try insert(rows(waiting, queues: queues), collapses: collapses, now: now, on: connection)
+        }
+        guard !direct.isEmpty else { return [] }
+        return try connection.query(store(rows(direct, queues: queues), now: now)).map { try $0.decode(Int64.self) }
+    }
+
+    private static func rows(_ entries: [WaitingDelivery], queues: [SendQueueRegistry.Key: Int32]) -> Query {
         let sends = entries.map(\.send)
         let deliveries = entries.map(\.delivery)
-        let rows: Query = """
+        return """
             SELECT sendId, queue, uid, deviceId, platform::pushPlatform AS platform, provider::pushProvider AS provider,
                 environment::pushEnvironment AS environment, app, pushToken, tokenHash, collapseId, version
             FROM unnest(\(sends.map(\.sendId)), \(entries.map { queues[$0.queue] ?? 0 }), \(deliveries.map(\.uid)),
@@ -63,7 +72,6 @@ enum EnqueueQueries {
                 \(deliveries.map(\.token?.hash)), \(sends.map(\.content.collapseId)), \(sends.map(\.version)))
                 AS t(sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, collapseId, version)
             """
-        _ = try insert(rows, collapses: sends.contains { $0.content.collapseId != nil }, now: now, on: connection)
     }
 
     /// Inserts deliveries; how many.
@@ -78,13 +86,16 @@ enum EnqueueQueries {
     /// Deliveries of which none replaces another; how many.
     private static func insert(_ rows: Query, now: Timestamp) -> Query {
         """
-        WITH stored AS (
-            INSERT INTO pushDeliveries
-                (sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
-            SELECT sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, \(now) FROM (\(rows)) t
-            RETURNING deliveryId, queue, sendId
-        ), \(waiting("stored"))
+        WITH stored AS (\(store(rows, now: now)), queue, sendId), \(waiting("stored"))
         SELECT count(*) FROM stored
+        """
+    }
+
+    private static func store(_ rows: Query, now: Timestamp) -> Query {
+        """
+        INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
+        SELECT sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, \(now) FROM (\(rows)) t
+        RETURNING deliveryId
         """
     }
 

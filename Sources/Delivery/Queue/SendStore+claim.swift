@@ -38,25 +38,49 @@ extension SendStore {
         return await kinds.completing(try await beginNewest(try await markDead(claimed)))
     }
 
-    /// A token that a send names has no device whose state would say that it is dead; the registry knows.
     func markDead(_ claimed: [ClaimedDelivery]) async throws -> [ClaimedDelivery] {
-        let bare = claimed.indices.filter { claimed[$0].deviceId == nil && claimed[$0].token != nil }
-        guard let first = bare.first else { return claimed }
-        // All of one queue.
-        let hashes = bare.compactMap { claimed[$0].token?.hash.rawValue }
-        let dead = Set(
-            try await pool.query(TokenRegistry.dead(among: hashes, provider: claimed[first].provider, app: claimed[first].app))
-                .map { try $0.decode(String.self) }
-        )
         var marked = claimed
-        for index in bare where claimed[index].token.map({ dead.contains($0.hash.rawValue) }) ?? false {
-            marked[index].tokenState = .inactive
+        for group in claimed.namedTokens {
+            let dead = try await pool.query(TokenRegistry.dead(among: group.hashes, provider: group.provider, app: group.app))
+            try marked.markDead(group, dead)
         }
         return marked
     }
 
     /// Moves up to 1,000 deliveries that have become due from scheduled to ready; how many.
     func promote() async throws -> Int { try await pool.execute(ClaimQueries.promote) }
+}
+
+/// A token that a send names has no device whose state would say that it is dead; the registry knows.
+extension [ClaimedDelivery] {
+    struct NamedTokens {
+        var provider: Provider
+        var app: String
+        var indexes: [Int]
+        var hashes: [String]
+    }
+
+    /// The tokens of deliveries without a device.
+    var namedTokens: [NamedTokens] {
+        let named = indices.filter { self[$0].deviceId == nil && self[$0].token != nil }
+        return Dictionary(grouping: named) { "\(self[$0].provider.rawValue) \(self[$0].app)" }.values.map { indexes in
+            let first = self[indexes[0]]
+            return NamedTokens(
+                provider: first.provider,
+                app: first.app,
+                indexes: indexes,
+                hashes: indexes.compactMap { self[$0].token?.hash.rawValue }
+            )
+        }
+    }
+
+    /// - Parameter rows: of `TokenRegistry.dead`.
+    mutating func markDead(_ tokens: NamedTokens, _ rows: [Row]) throws {
+        let dead = Set(try rows.map { try $0.decode(String.self) })
+        for index in tokens.indexes where self[index].token.map({ dead.contains($0.hash.rawValue) }) ?? false {
+            self[index].tokenState = .inactive
+        }
+    }
 }
 
 enum ClaimQueries {
@@ -87,6 +111,16 @@ enum ClaimQueries {
             RETURNING r.seq, r.deliveryId, r.attemptNumber
         ), \(leasing(lease: lease, worker: worker))
         ORDER BY f.seq
+        """
+    }
+
+    /// Deliveries that this transaction stored, which were never ready.
+    static func direct(_ deliveryIds: [Int64], lease: Duration, worker: String) -> Query {
+        """
+        WITH taken AS (
+            SELECT 0::bigint AS seq, deliveryId, 1::integer AS attemptNumber FROM unnest(\(deliveryIds)) AS t(deliveryId)
+        ), \(leasing(lease: lease, worker: worker))
+        ORDER BY f.deliveryId
         """
     }
 

@@ -7,9 +7,6 @@ extension SendStore {
     package typealias PayloadCheck = @Sendable (SendRequest, _ provider: Provider, _ platform: Platform, _ app: String) -> Problem?
 
     /// Stores the sends that can be sent, in one transaction; the answer is durable when this returns.
-    ///
-    /// - Parameter apps: whose devices may be sent to. Of several targets those of another app are skipped; a send that names another app,
-    ///   or has no other target, is refused.
     package func enqueue(
         _ requests: [SendRequest],
         requestId: String,
@@ -18,19 +15,32 @@ extension SendStore {
         now: Timestamp,
         check: @escaping PayloadCheck
     ) async throws -> [SendReceipt] {
-        guard !requests.isEmpty else { return [] }
-        return try await pool.performTransaction { [cipher, bulkThreshold] connection in
-            var enqueueing = try Enqueueing(requests, cipher: cipher, bulkThreshold: bulkThreshold, on: connection, now: now)
-            try enqueueing.admit(apps: apps, check: check)
-            try enqueueing.store(requestId: requestId, author: author)
+        try await enqueue([SendPost(requests: requests, requestId: requestId, author: author, apps: apps, now: now)], check: check)[0]
+    }
+
+    /// The same for several callers in one transaction, which succeeds or fails for all. No two may name the same send.
+    ///
+    /// - Parameter direct: what may be leased at once rather than wait in the queue.
+    /// - Returns: the receipts of each.
+    func enqueue(_ posts: [SendPost], direct: DirectLeases? = nil, check: @escaping PayloadCheck) async throws -> [[SendReceipt]] {
+        guard posts.contains(where: { !$0.requests.isEmpty }) else { return posts.map { _ in [] } }
+        return try await pool.performTransaction { [cipher, texts, bulkThreshold] connection in
+            direct?.reset()
+            var enqueueing = try Enqueueing(posts, cipher: cipher, bulkThreshold: bulkThreshold, on: connection)
+            try enqueueing.admit(check: check)
+            try enqueueing.store(direct: direct, texts: texts)
             return enqueueing.receipts
         }
     }
 }
 
-/// One batch on its way into the queue, inside its transaction.
+/// Some callers' sends on their way into the queue, inside their transaction.
 private struct Enqueueing {
+    private let posts: [SendPost]
+    /// Of all posts.
     private let requests: [SendRequest]
+    /// The post of each.
+    private let postIndexes: [Int]
     private let cipher: TokenCipher
     private let bulkThreshold: Int
     private let connection: BlockingConnection
@@ -46,40 +56,37 @@ private struct Enqueueing {
     private var fanOuts: [Int: FanOut] = [:]
     private var fanOutKinds: [Int: [PayloadKind]] = [:]
 
-    init(
-        _ requests: [SendRequest],
-        cipher: TokenCipher,
-        bulkThreshold: Int,
-        on connection: BlockingConnection,
-        now: Timestamp
-    ) throws {
-        self.requests = requests
+    init(_ posts: [SendPost], cipher: TokenCipher, bulkThreshold: Int, on connection: BlockingConnection) throws {
+        self.posts = posts
+        requests = posts.flatMap(\.requests)
+        postIndexes = posts.indices.flatMap { Array(repeating: $0, count: posts[$0].requests.count) }
+        now = posts.map(\.now).max() ?? .now()
         self.cipher = cipher
         self.bulkThreshold = bulkThreshold
         self.connection = connection
-        self.now = now
         known = try EnqueueQueries.known(requests.map(\.sendId), on: connection)
         outcome = Array(repeating: nil, count: requests.count)
     }
 
-    var receipts: [SendReceipt] {
-        outcome.enumerated().map { index, receipt in
-            guard let first = repeated[index] else { return receipt ?? .conflict }
-            return switch outcome[first] {
-            case .accepted(let deliveries, _)?: .duplicate(deliveries: deliveries)
-            case let other?: other
-            case nil: .conflict
-            }
+    /// Of each post.
+    var receipts: [[SendReceipt]] {
+        var receipts: [[SendReceipt]] = posts.map { _ in [] }
+        for index in outcome.indices {
+            let first = repeated[index] ?? index
+            var receipt = outcome[first] ?? .conflict
+            if first != index, case .accepted(let deliveries, _) = receipt { receipt = .duplicate(deliveries: deliveries) }
+            receipts[postIndexes[index]].append(receipt)
         }
+        return receipts
     }
 
     private func deliveryClass(of index: Int) -> DeliveryClass { classes[index] ?? .normal }
 
     /// Decides on each request; what remains without an outcome is to be stored.
-    mutating func admit(apps: KeyApps, check: SendStore.PayloadCheck) throws {
+    mutating func admit(check: SendStore.PayloadCheck) throws {
         var first: [String: Int] = [:]
         for (index, request) in requests.enumerated() {
-            if let problem = request.refusal(apps) {
+            if let problem = request.refusal(posts[postIndexes[index]].apps) {
                 outcome[index] = .refused(problem)
             } else if let stored = known[request.sendId] {
                 outcome[index] = stored.hash == request.contentHash ? .duplicate(deliveries: stored.deliveries) : .conflict
@@ -93,6 +100,7 @@ private struct Enqueueing {
         let open = requests.indices.filter { outcome[$0] == nil }
         let resolution = try TargetResolution(open.map { requests[$0] }, cipher: cipher, on: connection, now: now)
         for index in open {
+            let apps = posts[postIndexes[index]].apps
             do {
                 var tally = SkippedTally()
                 let found = try resolution.deliveries(for: requests[index], &tally)
@@ -123,14 +131,12 @@ private struct Enqueueing {
         }
     }
 
-    mutating func store(requestId: String, author: String) throws {
+    mutating func store(direct: DirectLeases?, texts: SendTexts) throws {
         // By id, so that two batches with the same ids wait for each other in one direction only.
         let open = deliveries.keys.sorted { requests[$0].sendId < requests[$1].sendId }
         guard !open.isEmpty else { return }
         let inserted = try EnqueueQueries.insert(
-            open.map { (requests[$0], deliveryClass(of: $0)) },
-            requestId: requestId,
-            author: author,
+            open.map { (requests[$0], posts[postIndexes[$0]], deliveryClass(of: $0)) },
             now: now,
             on: connection
         )
@@ -144,12 +150,14 @@ private struct Enqueueing {
             }
         }
         let stored = open.filter { inserted.contains(requests[$0].sendId) }
-        let entries = stored.flatMap { index in
-            deliveries[index, default: []].map { (requests[index], $0, $0.queue(deliveryClass(of: index))) }
+        var entries = stored.flatMap { index in
+            deliveries[index, default: []].map { WaitingDelivery(requests[index], $0, $0.queue(deliveryClass(of: index))) }
         }
         let fanOutQueues = stored.flatMap { index in fanOutKinds[index, default: []].map { $0.queue(deliveryClass(of: index)) } }
-        let queues = try SendQueueRegistry.queues(for: entries.map(\.2) + fanOutQueues, on: connection)
-        try EnqueueQueries.insertDeliveries(entries, queues: queues, now: now, on: connection)
+        let queues = try SendQueueRegistry.queues(for: entries.map(\.queue) + fanOutQueues, on: connection)
+        direct?.reserve(&entries, queues: queues)
+        let leased = try EnqueueQueries.insertDeliveries(entries, queues: queues, now: now, on: connection)
+        if !leased.isEmpty { try direct?.claim(leased, cipher: cipher, texts: texts, on: connection) }
         for index in stored {
             let many = try fanOuts[index]?.store(
                 requests[index],

@@ -10,24 +10,18 @@ package struct SendRoutes: Sendable {
     static let batchLimit = 10_000
 
     private let store: SendStore
-    private let check: SendStore.PayloadCheck
-    private let wake: WakeSignal
+    private let enqueueService: EnqueueService
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
-    /// - Parameters:
-    ///   - check: refuses what a provider would refuse.
-    ///   - wake: the dispatcher's, if it runs in this process.
     package init(
         store: SendStore,
-        check: @escaping SendStore.PayloadCheck = { SendValidation.check($0, provider: $1, platform: $2, app: $3) },
-        wake: WakeSignal,
+        enqueueService: EnqueueService,
         reader: BodyReader = BodyReader(),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
-        self.check = check
-        self.wake = wake
+        self.enqueueService = enqueueService
         self.reader = reader
         self.now = now
     }
@@ -45,16 +39,8 @@ package struct SendRoutes: Sendable {
         let now = now()
         let body = try JSONParser.parse(try await reader.read(request), keepsInfinity: true)
         let batch = try SendBatch(body, limit: SendRoutes.batchLimit, now: now)
-        let requests = batch.requests
-        let receipts = try await store.enqueue(
-            requests,
-            requestId: context.requestId,
-            author: caller.name,
-            apps: caller.apps,
-            now: now,
-            check: check
-        )
-        wake.signal()
+        let post = SendPost(requests: batch.requests, requestId: context.requestId, author: caller.name, apps: caller.apps, now: now)
+        let receipts = try await enqueueService.submit(post)
         return try SendBatchResponse(batch, receipts: receipts).response()
     }
 

@@ -70,6 +70,17 @@ struct SendingBench {
         return try await store.enqueue(requests, requestId: "request-1", author: "test", now: now, check: { _, _, _, _ in nil })
     }
 
+    /// Refuses no payload.
+    func enqueueService(_ dispatcher: SendDispatcher? = nil) -> EnqueueService {
+        EnqueueService(store: store, check: { _, _, _, _ in nil }, dispatcher: dispatcher, wake: WakeSignal(), logger: .silent)
+    }
+
+    /// One caller's request.
+    func post(_ json: String, by author: String = "test", now: Timestamp = .now()) throws -> SendPost {
+        let batch = try SendBatch(try JSONParser.parse(Array(json.utf8)), limit: 10_000, now: now)
+        return SendPost(requests: batch.requests, requestId: "request-\(author)", author: author, apps: .all, now: now)
+    }
+
     func dispatcher(
         _ lookup: @escaping ProviderLookup,
         logger: Logger = .silent,

@@ -1,0 +1,39 @@
+import PushContract
+
+/// Which queues a new delivery may go past, as far as this process knows: those in which nothing waited when it last looked, and that no
+/// throttle slows.
+struct DirectAdmission {
+    private var isOpen = false
+    private var empty: Set<Int32> = []
+    private var throttles: [SendThrottle] = []
+    private var unknownSince: ContinuousClock.Instant?
+
+    /// This process sends what it leases.
+    mutating func open() { isOpen = true }
+
+    /// It begins nothing more.
+    mutating func close() { isOpen = false }
+
+    mutating func look(at queues: [(queue: SendQueue, hasWork: Bool)], throttles: [SendThrottle]) {
+        empty = Set(queues.filter { !$0.hasWork }.map(\.queue.id))
+        self.throttles = throttles
+    }
+
+    /// Something waits in a queue now.
+    mutating func fill(_ queue: SendQueue) { empty.remove(queue.id) }
+
+    func admits(_ queue: SendQueue) -> Bool {
+        isOpen && empty.contains(queue.id) && !throttles.contains { $0.applies(to: queue) }
+    }
+
+    /// A transaction that leases failed, perhaps after its commit.
+    mutating func noteUnknownLeases(now: ContinuousClock.Instant) { unknownSince = now }
+
+    /// Leases may exist that this process knows nothing of.
+    var hasUnknownLeases: Bool { unknownSince != nil }
+
+    /// They were searched for at `now`; the youngest are found later.
+    mutating func searchedForUnknownLeases(now: ContinuousClock.Instant) {
+        if let since = unknownSince, now - since > SendStore.unknownLeaseWait * 2 { unknownSince = nil }
+    }
+}

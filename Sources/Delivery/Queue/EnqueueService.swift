@@ -1,0 +1,125 @@
+package import Logging
+import Postgres
+import PushContract
+package import ServiceKit
+package import ServiceLifecycle
+
+/// Takes in the sends of callers: what comes at once is stored in one transaction, critical sends first, and goes straight to its provider
+/// where this process has slots for it and nothing waits before it.
+///
+/// Large requests have a transaction of their own, so that nobody waits for them. Without `run` all have one.
+package struct EnqueueService: Service {
+    /// Requests in one transaction at most.
+    private static let limit = 250
+    /// A request with more sends has a transaction of its own.
+    private static let largest = 20
+
+    private let writer: SendPostWriter
+    private let group: GroupCommit<SendPost, SendPostWriter.Answer>
+
+    /// - Parameters:
+    ///   - check: refuses what a provider would refuse.
+    ///   - dispatcher: of this process, if it sends.
+    ///   - wake: the dispatcher's.
+    package init(
+        store: SendStore,
+        check: @escaping SendStore.PayloadCheck = { SendValidation.check($0, provider: $1, platform: $2, app: $3) },
+        dispatcher: SendDispatcher? = nil,
+        wake: WakeSignal,
+        logger: Logger
+    ) {
+        let writer = SendPostWriter(store: store, check: check, dispatcher: dispatcher, wake: wake, logger: logger)
+        self.writer = writer
+        group = GroupCommit(limit: Self.limit) { posts in
+            await WorkDeadline.$current.withValue(WorkDeadline(WorkDeadline.requestLimit)) { await writer.write(posts) }
+        }
+    }
+
+    package func run() async throws {
+        await group.open()
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await group.run() }
+            try? await gracefulShutdown()
+            await group.close()
+            await tasks.waitForAll()
+        }
+    }
+
+    /// Requests that wait for a transaction.
+    var waiting: Int { get async { await group.count } }
+
+    /// Returns when the sends are stored.
+    func submit(_ post: SendPost) async throws -> [SendReceipt] {
+        let isCritical = post.requests.contains { $0.deliveryClass == .critical }
+        if post.requests.count <= Self.largest, post.requests.allSatisfy(\.hasOneTarget),
+            let answer = await group.submitIfOpen(post, isCritical: isCritical)
+        {
+            return try answer.get()
+        }
+        return try await writer.write([post])[0].get()
+    }
+}
+
+/// Writes what several callers sent, whatever one of them sent.
+private struct SendPostWriter: Sendable {
+    typealias Answer = Result<[SendReceipt], any Error>
+
+    let store: SendStore
+    let check: SendStore.PayloadCheck
+    let dispatcher: SendDispatcher?
+    let wake: WakeSignal
+    let logger: Logger
+
+    /// An answer for each.
+    func write(_ posts: [SendPost]) async -> [Answer] {
+        var answers: [Answer?] = Array(repeating: nil, count: posts.count)
+        // One of two that name the same send is a repetition of the other, and that is known when the other is stored.
+        var sendIds: Set<String> = []
+        let together = posts.indices.filter { index in
+            let own = posts[index].requests.map(\.sendId)
+            defer { sendIds.formUnion(own) }
+            return sendIds.isDisjoint(with: own)
+        }
+        do {
+            for (index, receipts) in zip(together, try await store(together.map { posts[$0] })) { answers[index] = .success(receipts) }
+        } catch let error as PostgresError where together.count > 1 && !error.isUnavailable {
+            logger.warning("sends of several requests could not be stored together, trying one by one", metadata: ["error": "\(error)"])
+        } catch {
+            for index in together { answers[index] = .failure(error) }
+        }
+        for index in posts.indices where answers[index] == nil {
+            do {
+                answers[index] = .success(try await store([posts[index]])[0])
+            } catch {
+                answers[index] = .failure(error)
+            }
+        }
+        return answers.map { $0 ?? .failure(CancellationError()) }
+    }
+
+    private func store(_ posts: [SendPost]) async throws -> [[SendReceipt]] {
+        let direct = dispatcher.map(DirectLeases.init)
+        do {
+            let receipts = try await store.enqueue(posts, direct: direct, check: check)
+            let started = direct?.start() ?? 0
+            if receipts.joined().reduce(0, { $0 + $1.newDeliveries }) > started { wake.signal() }
+            return receipts
+        } catch {
+            direct?.reset()
+            throw error
+        }
+    }
+}
+
+extension SendReceipt {
+    fileprivate var newDeliveries: Int { if case .accepted(let deliveries, _) = self { deliveries } else { 0 } }
+}
+
+extension SendRequest {
+    fileprivate var hasOneTarget: Bool {
+        switch target {
+        case .user, .device, .token: true
+        case .users, .audience, .devices, .tokens: false
+        }
+    }
+}

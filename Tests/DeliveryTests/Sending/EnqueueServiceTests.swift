@@ -1,0 +1,253 @@
+import HTTPServer
+import Postgres
+import Providers
+import PushContract
+import ServiceKit
+import ServiceLifecycle
+import TestDatabase
+import Testing
+
+@testable import Delivery
+
+@Suite("Taking in sends")
+struct EnqueueServiceTests {
+    /// Runs services while `body` works, and ends them.
+    private func running(_ services: [any Service], _ body: @Sendable @escaping () async throws -> Void) async throws {
+        let group = ServiceGroup(configuration: .init(services: services, logger: .silent))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            do {
+                try await body()
+            } catch {
+                await group.triggerGracefulShutdown()
+                throw error
+            }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    private func describe(_ receipts: [SendReceipt]) -> [String] {
+        receipts.map { receipt in
+            switch receipt {
+            case .accepted: "accepted"
+            case .duplicate(let deliveries): "duplicate \(deliveries)"
+            case .conflict: "conflict"
+            case .refused(let problem): problem.code
+            }
+        }
+    }
+
+    @Test("requests that come at once share a transaction; each has its own author, refusals and repetitions", .timeLimit(.minutes(5)))
+    func groups() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            let enqueueService = bench.enqueueService()
+            let posts =
+                try (0..<20).map { try bench.post(#"{"sendId": "s\#($0)", "uid": "ann"}"#, by: "key-\($0)") } + [
+                    try bench.post(#"{"sendId": "s3", "uid": "ann"}"#, by: "again"),
+                    try bench.post(#"{"sendId": "s4", "uid": "ann", "title": "other"}"#, by: "other"),
+                    try bench.post(#"[{"sendId": "a", "uid": "nobody"}, {"sendId": "b", "uid": "ann"}]"#, by: "two"),
+                ]
+            try await running([enqueueService]) {
+                try await bench.pool.withTransaction { blocker in
+                    // The first group waits here, and the others gather behind it.
+                    try await blocker.execute("LOCK TABLE pushSends IN SHARE MODE")
+                    try await withThrowingTaskGroup(of: (Int, [SendReceipt]).self) { tasks in
+                        tasks.addTask { (-1, try await enqueueService.submit(try bench.post(#"{"sendId": "first", "uid": "ann"}"#))) }
+                        while try await bench.pool.query("SELECT FROM pg_locks WHERE NOT granted AND relation = 'pushSends'::regclass")
+                            .isEmpty
+                        {}
+                        for index in posts.indices { tasks.addTask { (index, try await enqueueService.submit(posts[index])) } }
+                        while await enqueueService.waiting < posts.count { await Task.yield() }
+                        try await blocker.execute("COMMIT")
+                        for try await (index, receipts) in tasks {
+                            let expected =
+                                switch index {
+                                case 20: ["duplicate 1"]
+                                case 21: ["conflict"]
+                                case 22: ["unknown_uid", "accepted"]
+                                default: ["accepted"]
+                                }
+                            #expect(describe(receipts) == expected, "\(index)")
+                        }
+                    }
+                }
+            }
+            let stored = try await bench.pool.query("SELECT sendId, author, requestId, xmin::text FROM pushSends WHERE sendId <> 'first'")
+                .map { try $0.decode((String, String, String, String).self) }
+            #expect(stored.count == 21)
+            #expect(Set(stored.filter { $0.0.hasPrefix("s") || $0.0 == "b" }.map(\.3)).count == 1)
+            for (sendId, author, requestId, _) in stored where sendId != "b" {
+                #expect(author == "key-\(sendId.dropFirst())" && requestId == "request-\(author)")
+            }
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("what the database refuses of one caller's fails for that caller alone", .timeLimit(.minutes(5)))
+    func oneAtFault() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.refuse("INSERT", on: "pushSends", when: "NEW.sendId = 'bad'")
+            let enqueueService = bench.enqueueService()
+            let posts = try ["a", "bad", "b"].map { try bench.post(#"{"sendId": "\#($0)", "uid": "ann"}"#) }
+            try await running([enqueueService]) {
+                let stored = await withTaskGroup(of: Bool.self) { tasks in
+                    for post in posts { tasks.addTask { (try? await enqueueService.submit(post)) != nil } }
+                    return await tasks.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+                }
+                #expect(stored == 2)
+            }
+            #expect(try await bench.count("pushSends") == 2)
+        }
+    }
+
+    @Test(
+        "a send for which there is a slot never waits in the queue; one behind a throttle, with a `collapseId`, for later or after a waiting one does",
+        .timeLimit(.minutes(5))
+    )
+    func direct() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            let provider = ScriptedProvider()
+            let dispatcher = bench.dispatcher(provider.lookup) { $0.sweep = .milliseconds(1) }
+            let enqueueService = bench.enqueueService(dispatcher)
+            try await running([dispatcher, enqueueService]) {
+                // Makes the queue.
+                _ = try await enqueueService.submit(try bench.post(#"{"sendId": "usual", "uid": "ann"}"#))
+                while try await bench.count("pushReady") + bench.count("pushLeases") > 0 {}
+                try await bench.refuse("INSERT", on: "pushReady", when: "true")
+                func isStored(_ json: String) async throws -> Bool {
+                    let post = try bench.post(json)
+                    return (try? await enqueueService.submit(post)) != nil
+                }
+                // The dispatcher has to see first that the queue is empty.
+                while try await !isStored(#"{"sendId": "direct", "uid": "ann"}"#) {}
+                #expect(try await !isStored(#"{"sendId": "newest", "uid": "ann", "collapseId": "score"}"#))
+                #expect(try await isStored(#"{"sendId": "direct-2", "uid": "ann"}"#))
+                let later = Timestamp.now() + .seconds(3600)
+                #expect(try await isStored(#"{"sendId": "later", "uid": "ann", "notBefore": "\#(later.rfc3339)"}"#))
+                #expect(try await bench.count("pushScheduled") == 1)
+                let now = Timestamp.now()
+                let throttle = SendThrottle(
+                    provider: .apns,
+                    app: nil,
+                    perMinute: 60_000,
+                    reason: "test",
+                    author: "test",
+                    createdAt: now,
+                    expiresAt: now + .seconds(3600)
+                )
+                try await bench.throttles.set([throttle])
+                // The throttle is read within a sweep.
+                var number = 0
+                while try await isStored(#"{"sendId": "throttled-\#(number)", "uid": "ann"}"#) { number += 1 }
+                _ = try await bench.throttles.remove(provider: .apns, app: nil)
+                while try await !isStored(#"{"sendId": "direct-3", "uid": "ann"}"#) {}
+            }
+            for sendId in ["usual", "direct", "direct-2", "direct-3"] {
+                #expect(try await bench.status(of: sendId) == [.sent], "\(sendId)")
+            }
+            #expect(try await bench.count("pushLeases") == 0)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("a full process leaves the rest of a request to the queue, and keeps slots for critical sends", .timeLimit(.minutes(5)))
+    func slots() async throws {
+        try await SendingBench.with { bench in
+            for number in 0..<20 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            // Makes the queues, and leaves them empty.
+            try await bench.enqueue(#"[{"sendId": "n", "uid": "user-0"}, {"sendId": "c", "uid": "user-0", "class": "critical"}]"#)
+            try await bench.dispatch(ScriptedProvider())
+            let provider = ClosedProvider()
+            let dispatcher = bench.dispatcher({ _, _, _ in provider }) { $0.capacity = 10 }
+            let enqueueService = bench.enqueueService(dispatcher)
+            try await running([dispatcher, enqueueService]) {
+                // One that is in flight shows that the dispatcher has looked.
+                let probe = try await enqueueService.submit(try bench.post(#"{"sendId": "probe", "uid": "user-0", "class": "bulk"}"#))
+                try #require(describe(probe) == ["accepted"])
+                while try await bench.count("pushLeases") == 0 {}
+                let items = (0..<20).map { #"{"sendId": "s\#($0)", "uid": "user-\#($0)"}"# }.joined(separator: ",")
+                _ = try await enqueueService.submit(try bench.post("[\(items)]"))
+                _ = try await enqueueService.submit(try bench.post(#"{"sendId": "urgent", "uid": "user-1", "class": "critical"}"#))
+                #expect(try await bench.count("pushReady") > 0)
+                #expect(try await bench.send("urgent").state == .sending)
+                await provider.open()
+                while try await bench.count("pushReady") + bench.count("pushLeases") > 0 {}
+            }
+            #expect(try await bench.pool.query("SELECT count(*) FROM pushFinished WHERE outcome <> 'sent'")[0].decode(Int.self) == 0)
+        }
+    }
+
+    @Test("a lease whose commit was not answered is given back: it was not begun, so it is sent, once, and recorded once")
+    func unknownLease() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "s", "uid": "ann", "policy": "at_most_once"}"#)
+            let provider = ScriptedProvider()
+            let dispatcher = bench.dispatcher(provider.lookup) { $0.worker = "other" }
+            // The worker's own, and it knows nothing of it.
+            let claimed = try await bench.claim()
+            dispatcher.enter(claimed)
+            dispatcher.abandon(claimed)
+            try await dispatcher.runUntilIdle()
+            #expect(try await bench.count("pushLeases") == 1, "it may be of a transaction under way")
+            try await bench.pool.execute("UPDATE pushLeases SET claimedAt = claimedAt - interval '31 seconds'")
+            try await dispatcher.runUntilIdle()
+            #expect(try await bench.status(of: "s") == [.sent])
+            #expect(provider.calls.count == 1)
+        }
+    }
+
+    @Test("a lease of an attempt that was made is not given back")
+    func knownLease() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "s", "uid": "ann"}"#)
+            let claimed = try await bench.claim()
+            try await bench.pool.execute("UPDATE pushLeases SET claimedAt = claimedAt - interval '31 seconds'")
+            let known = claimed.map { LeaseKey(deliveryId: $0.deliveryId, leaseToken: $0.leaseToken) }
+            #expect(try await bench.store.giveBack(of: "other", except: known) == 0)
+            #expect(try await bench.store.giveBack(of: "another", except: []) == 0)
+            #expect(try await bench.store.giveBack(of: "other", except: []) == 1)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+}
+
+/// Answers nothing until it is open.
+private actor ClosedProvider: PushProvider {
+    private var isOpen = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
+        if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+        return .accepted("m")
+    }
+
+    func open() {
+        isOpen = true
+        for continuation in waiting { continuation.resume() }
+        waiting = []
+    }
+}
+
+extension SendingBench {
+    /// Makes the database refuse some rows.
+    func refuse(_ event: String, on table: String, when condition: String) async throws {
+        try await pool.execute(
+            """
+            CREATE FUNCTION refuse\(raw: table)() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF \(raw: condition) THEN RAISE EXCEPTION 'refused'; END IF;
+                RETURN NEW;
+            END $$
+            """
+        )
+        try await pool.execute(
+            "CREATE TRIGGER refuse BEFORE \(raw: event) ON \(raw: table) FOR EACH ROW EXECUTE FUNCTION refuse\(raw: table)()"
+        )
+    }
+}
