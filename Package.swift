@@ -118,7 +118,10 @@ let package = Package(
 
         // Layer 3: adapters to the outside world, without knowledge of pushes.
         module("Postgres", ["CLibPQ", "PushContract", "ServiceKit", .logging, .metrics, .crypto, .serviceLifecycle]),
-        module("HTTPClient", ["CCurl", "CEpoll", "CNGHTTP2", "COpenSSL", .logging, .metrics, .httpTypes]),
+        module(
+            "HTTPClient",
+            ["CCurl", "CEpoll", "CNGHTTP2", "COpenSSL", "PushContract", "ServiceKit", .logging, .metrics, .httpTypes, .crypto]
+        ),
         module(
             "HTTPServer",
             [
@@ -149,8 +152,8 @@ let package = Package(
         module(
             "Delivery",
             [
-                "PushContract", "ServiceKit", "Postgres", "HTTPServer", "Attempts", "Providers", .hummingbird, .httpTypes, .logging,
-                .metrics, .coreMetrics, .crypto, .serviceLifecycle,
+                "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Attempts", "Providers", .hummingbird, .httpTypes,
+                .logging, .metrics, .coreMetrics, .crypto, .serviceLifecycle,
             ]
         ),
 

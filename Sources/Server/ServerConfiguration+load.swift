@@ -94,6 +94,7 @@ extension ServerConfiguration {
         providersConnections = try settings.number(.providersConnections, 1...64) ?? providersConnections
         sendRetryBase = try settings.number(.sendRetryBase, 1...3600).map { .seconds($0) }
         matchFeeds = try settings.urls(.matchFeedURLs).map { ScoreFeed(url: $0) }
+        if let path = settings.text(.sendWebhooksFile) { outcomeWebhooks = try OutcomeWebhook.read(file: path) }
         if let path = settings.text(.matchFeedsFile) { matchFeeds += try ScoreFeed.read(file: path) }
         if let percent = try settings.number(.deactivationLimiterPercent, 1...100) {
             deactivationLimiter.ambiguousShare = Double(percent) / 100

@@ -2,6 +2,7 @@ package import Access
 import Alerting
 package import Attempts
 package import Delivery
+import HTTPClient
 package import HTTPServer
 import LiveActivities
 package import Logging
@@ -104,6 +105,8 @@ package struct ServerConfiguration: Sendable {
     package var alertsLag: Duration = .seconds(60)
     package var webhookURL: String?
     var webhookSecret: WebhookSecret?
+    /// Where outcomes of sends go.
+    package var outcomeWebhooks: [OutcomeWebhook] = []
     var alertsHeartbeatURL: String?
     package var apns: APNs?
     package var fcm: FCM?

@@ -41,6 +41,7 @@ extension ServerParts {
         live.addRoutes(to: router)
         guard audience == .everyone else { return router }
         AudienceRoutes(store: AudienceStore(pool: pools.ingest), audit: audit).add(to: router)
+        OutcomeWebhookRoutes(store: OutcomeWebhookStore(pool: pools.ingest), audit: audit).add(to: router)
         DeadLetterRoutes(store: sends, wake: wake, audit: audit).add(to: router)
         ThrottleRoutes(store: ThrottleStore(pool: pools.ingest), audit: audit).add(to: router)
         MatchRoutes(store: matches).add(to: router)

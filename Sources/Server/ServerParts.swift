@@ -218,6 +218,7 @@ struct ServerParts: Sendable {
         var accepted: [@Sendable () -> [String: Timestamp]] = [live.service.lastAccepted]
         if let dispatcher {
             accepted.append(dispatcher.lastAccepted)
+            if !configuration.outcomeWebhooks.isEmpty { services.append(outcomeWebhooks()) }
             services += [dispatcher, QueueMaintenance(store: sendsUsing(pools.sending), logger: logger)]
         }
         services.append(InstanceReporter(store: InstanceStore(pool: pools.ingest), logger: logger, report: instance(accepted)))
@@ -256,6 +257,16 @@ struct ServerParts: Sendable {
                 seenAt: .now()
             )
         }
+    }
+
+    private func outcomeWebhooks() -> OutcomeWebhookSender {
+        OutcomeWebhookSender(
+            configuration.outcomeWebhooks,
+            pool: pools.sending,
+            holder: heartbeat.instance,
+            logger: logger,
+            send: { [http] in try await http.send($0) }
+        )
     }
 
     private func alerting() -> [any Service] {

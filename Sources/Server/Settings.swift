@@ -1,6 +1,7 @@
 import Alerting
 import Configuration
 import Foundation
+import HTTPClient
 
 /// Typed reading of single settings.
 struct Settings {

@@ -8,9 +8,14 @@ import ServiceKit
 struct SendsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sends",
-        abstract: "Watch what becomes of sends.",
-        subcommands: [Watch.self]
+        abstract: "Watch what becomes of sends, and the webhooks that are sent it.",
+        subcommands: [Watch.self, Webhooks.self, Replay.self]
     )
+
+    static func cursor(_ text: String) throws -> OutcomeCursor {
+        guard let cursor = OutcomeCursor(text) else { throw ValidationError("A cursor is two numbers with a hyphen, such as 1204-3.") }
+        return cursor
+    }
 
     /// `pushwatch sends watch`
     struct Watch: AsyncParsableCommand {
@@ -24,18 +29,13 @@ struct SendsCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var options: ConfigurationOptions
-        @Option(help: "Continue after this cursor; 0-0 is the beginning. Only new outcomes unless given.", transform: cursor)
+        @Option(help: "Continue after this cursor; 0-0 is the beginning. Only new outcomes unless given.", transform: SendsCommand.cursor)
         var after: OutcomeCursor?
         @Option(help: "Only of this send.") var send: String?
         @Option(help: "Only deliveries to this app.") var app: String?
         @Option(help: "Only sends made with the API key of this name.") var author: String?
         @Flag(help: "Stop at the end of what is there.") var once = false
         @Flag(help: "Print each outcome as one line of JSON.") var json = false
-
-        private static func cursor(_ text: String) throws -> OutcomeCursor {
-            guard let cursor = OutcomeCursor(text) else { throw ValidationError("A cursor is two numbers with a hyphen, such as 1204-3.") }
-            return cursor
-        }
 
         func run() async throws {
             try await options.withPool(connections: 1) { pool, _ in

@@ -1,5 +1,6 @@
 import AlertRules
 import Alerting
+import HTTPClient
 import PushContract
 import ServiceKit
 import Testing
@@ -33,9 +34,9 @@ struct NotificationDecisionTests {
 
     @Test("from one second to five minutes, the upper half by lot, never before Retry-After")
     func backoff() {
-        let waits = (1...12).map { NotificationBackoff.wait(failures: $0, retryAfter: nil, jitter: 1).components.seconds }
+        let waits = (1...12).map { OutboundBackoff.wait(failures: $0, retryAfter: nil, jitter: 1).components.seconds }
         #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
-        #expect(NotificationBackoff.wait(failures: 4, retryAfter: nil, jitter: 0) == .seconds(4))
-        #expect(NotificationBackoff.wait(failures: 1, retryAfter: .seconds(90), jitter: 0.5) == .seconds(90))
+        #expect(OutboundBackoff.wait(failures: 4, retryAfter: nil, jitter: 0) == .seconds(4))
+        #expect(OutboundBackoff.wait(failures: 1, retryAfter: .seconds(90), jitter: 0.5) == .seconds(90))
     }
 }

@@ -275,6 +275,39 @@ INSERT INTO pushOutcomeNumbers VALUES (0);
 
 COMMENT ON TABLE pushOutcomeNumbers IS 'The number of the latest row of pushOutcomes that has one. Internal.';
 
+-- How far each webhook has come in the stream of outcomes. A row is made when a webhook of its name first looks.
+CREATE TABLE outcomeWebhooks (
+    name          text        PRIMARY KEY,
+    -- A cursor: everything up to here was sent, was not wanted, or is in outcomeWebhookDeadLetters.
+    number        bigint      NOT NULL,
+    index         bigint      NOT NULL,
+    -- In a row, at this place.
+    failures      integer     NOT NULL DEFAULT 0,
+    failingSince  timestamptz,
+    nextAttemptAt timestamptz NOT NULL DEFAULT clock_timestamp(),
+    lastError     text,
+    deliveredAt   timestamptz,
+    owner         text,
+    leaseUntil    timestamptz,
+    epoch         bigint      NOT NULL DEFAULT 0
+);
+
+COMMENT ON TABLE outcomeWebhooks IS 'How far each webhook has come in the outcomes of sends. Internal.';
+
+CREATE TABLE outcomeWebhookDeadLetters (
+    deadLetterId bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name         text        NOT NULL,
+    afterNumber  bigint      NOT NULL,
+    afterIndex   bigint      NOT NULL,
+    number       bigint      NOT NULL,
+    index        bigint      NOT NULL,
+    outcomes     integer     NOT NULL,
+    error        text        NOT NULL,
+    deadAt       timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+COMMENT ON TABLE outcomeWebhookDeadLetters IS 'Outcomes that a webhook refused for a day: those between two cursors. Internal.';
+
 -- refused: the credential or the topic is rejected; failing: every request gets a server error; unreachable: no request gets a response.
 CREATE TYPE circuitKind AS ENUM ('refused', 'failing', 'unreachable');
 

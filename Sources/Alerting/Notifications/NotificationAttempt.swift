@@ -170,7 +170,7 @@ struct NotificationAttempt {
         case .deadLettered: outcome.result = .deadLettered
         case .retry(let after):
             outcome.result = isTooOld(claimed, now: now) ? .undelivered : .retry
-            let wait = NotificationBackoff.wait(failures: claimed.attempts + 1, retryAfter: after, jitter: jitter)
+            let wait = OutboundBackoff.wait(failures: claimed.attempts + 1, retryAfter: after, jitter: jitter)
             outcome.nextAttemptAt = now + wait
         }
         return outcome

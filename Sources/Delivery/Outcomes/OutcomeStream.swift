@@ -52,15 +52,7 @@ package struct OutcomeStream: Sendable {
     package func page(after cursor: OutcomeCursor, _ filter: Filter = Filter(), limit: Int) async throws -> Page {
         try await number()
         let rows = try await pool.query(Self.read(after: cursor, filter, limit: limit))
-        var page = Page(outcomes: [], next: cursor)
-        for row in rows {
-            let (number, index, text) = try row.decode((Int64, Int64, String?).self)
-            page.next = OutcomeCursor(number: number, index: index)
-            guard let text, case .object(var outcome) = try JSONParser.parse(Array(text.utf8)) else { continue }
-            outcome["cursor"] = .string(page.next.text)
-            page.outcomes.append(.object(outcome))
-        }
-        return page
+        return try Page(rows, after: cursor)
     }
 
     /// Numbers committed rows in the order of their identities; how many. None while somebody else does.
@@ -116,5 +108,22 @@ package struct OutcomeStream: Sendable {
         try await pool.execute(
             "DELETE FROM pushOutcomes WHERE writtenAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'"
         )
+        try await pool.execute(
+            "DELETE FROM outcomeWebhookDeadLetters WHERE deadAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'"
+        )
+    }
+}
+
+extension OutcomeStream.Page {
+    // Not in `page(after:_:limit:)`: the optimiser of Swift 6.3 crashes over this loop in an asynchronous function.
+    fileprivate init(_ rows: [Row], after cursor: OutcomeCursor) throws {
+        self.init(outcomes: [], next: cursor)
+        for row in rows {
+            let (number, index, text) = try row.decode((Int64, Int64, String?).self)
+            next = OutcomeCursor(number: number, index: index)
+            guard let text, case .object(var outcome) = try JSONParser.parse(Array(text.utf8)) else { continue }
+            outcome["cursor"] = .string(next.text)
+            outcomes.append(.object(outcome))
+        }
     }
 }

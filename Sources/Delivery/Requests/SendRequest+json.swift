@@ -11,7 +11,9 @@ extension SendRequest {
     /// The same of calls and of push to talk, which mean nothing later (Apple asks for 0 or a few seconds). Time for a retry.
     private static let callLifetime = Duration.seconds(30)
     /// What stands at the place of a sendId in our own paths.
-    static let reservedIds: Set<String> = ["backlog", "throttle", "circuits", "pauses", "deactivation-limiters", "dead", "outcomes"]
+    static let reservedIds: Set<String> = [
+        "backlog", "throttle", "circuits", "pauses", "deactivation-limiters", "dead", "outcomes", "webhooks",
+    ]
     /// APNs stores for at most 30 days; FCM 28.
     static let longestLifetime = Duration.seconds(28 * 24 * 3600)
 

@@ -53,6 +53,7 @@ package struct AuditAction: RawRepresentable, Sendable, Hashable {
     package static let removeThrottle = Self(rawValue: "throttles.remove")
     package static let closeCircuit = Self(rawValue: "circuits.close")
     package static let endPause = Self(rawValue: "pauses.end")
+    package static let replayWebhook = Self(rawValue: "webhooks.replay")
     package static let retryDeadLetters = Self(rawValue: "dead_letters.retry")
     package static let confirmDeactivations = Self(rawValue: "limiters.confirm")
     package static let undoDeactivations = Self(rawValue: "limiters.undo")

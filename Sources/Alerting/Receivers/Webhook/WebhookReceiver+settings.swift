@@ -1,3 +1,4 @@
+package import HTTPClient
 import Yams
 
 extension ReceiverKind {

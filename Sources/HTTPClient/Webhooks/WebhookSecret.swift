@@ -9,7 +9,7 @@ package struct WebhookSecret: Sendable, Hashable {
     }
 
     /// As written, to keep it out of what is stored and logged.
-    let text: String
+    package let text: String
     let key: Data
 
     package init(_ text: String) throws(Invalid) {

@@ -1,0 +1,47 @@
+package import HTTPServer
+import HTTPTypes
+import Hummingbird
+import PushContract
+import ServiceKit
+
+/// `GET /sends/webhooks` and `POST /sends/webhooks/{name}/replay`.
+package struct OutcomeWebhookRoutes: Sendable {
+    private struct Document: Encodable {
+        var webhooks: [OutcomeWebhookStatus]
+    }
+
+    private let store: OutcomeWebhookStore
+    private let audit: AuditTrail
+    private let reader = BodyReader(limits: BodyLimits(compressed: 4 << 10, inflated: 4 << 10))
+
+    package init(store: OutcomeWebhookStore, audit: AuditTrail) {
+        self.store = store
+        self.audit = audit
+    }
+
+    package func add(to router: HTTPRouter) {
+        router.get("/sends/webhooks", .scope(.sendsRead)) { _, _ in
+            try JSONResponse(Document(webhooks: try await store.all())).response()
+        }
+        router.post("/sends/webhooks/{name}/replay", .scope(.alertsWrite)) { request, context in
+            try await replay(request, context)
+        }
+    }
+
+    private func replay(_ request: Request, _ context: PushwatchContext) async throws -> Response {
+        let caller = try context.requireCaller()
+        _ = try request.requireContentType("application/json")
+        var fields = try JSONFields(try JSONParser.parse(try await reader.read(request)))
+        let after = try fields.required("after", JSONFields.text(1...40))
+        try fields.finish()
+        guard let cursor = OutcomeCursor(after) else {
+            throw Problem.invalid("`after` is the `cursor` of an outcome, such as 1204-3.", code: "invalid_value", pointer: "/after")
+        }
+        let name = try context.path("name")
+        guard let (before, now) = try await store.replay(name, after: cursor) else {
+            throw Problem.notFound("No webhook of this name has sent outcomes: GET /sends/webhooks lists them.")
+        }
+        try await audit.by(caller, at: .now()).note(.replayWebhook, name, "after \(after)", before: before, after: now)
+        return try JSONResponse(now).response()
+    }
+}

@@ -1,0 +1,171 @@
+package import HTTPClient
+package import Logging
+import Metrics
+package import Postgres
+package import PushContract
+import ServiceKit
+package import ServiceLifecycle
+
+/// Posts the outcomes of sends to the configured webhooks: at least once, in the order of the stream, in batches. What fails is retried at the
+/// same position; a webhook that hangs or fails delays only itself.
+///
+/// Any number of instances may run: for each webhook the one that holds its lease sends.
+package struct OutcomeWebhookSender: Service {
+    package typealias Send = @Sendable (OutboundRequest) async throws -> OutboundResponse
+
+    /// How often it looks for new outcomes.
+    private static let interval = Duration.milliseconds(500)
+
+    private let webhooks: [OutcomeWebhook]
+    private let store: OutcomeWebhookStore
+    private let stream: OutcomeStream
+    private let holder: String
+    private let send: Send
+    private let now: @Sendable () -> Timestamp
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - pool: of the primary.
+    ///   - holder: names this process.
+    package init(
+        _ webhooks: [OutcomeWebhook],
+        pool: PostgresPool,
+        holder: String,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        send: @escaping Send
+    ) {
+        self.webhooks = webhooks
+        store = OutcomeWebhookStore(pool: pool)
+        stream = OutcomeStream(pool: pool)
+        self.holder = holder
+        self.send = send
+        self.now = now
+        self.logger = logger
+    }
+
+    /// What one webhook's task remembers between looks.
+    struct Memory: Sendable {
+        var position: OutcomeWebhookStore.Position?
+        var claimedAt = ContinuousClock.now
+        /// The stream's end when there was last nothing to send: until it moves, a look costs one statement.
+        var seen: OutcomeCursor?
+    }
+
+    package func run() async throws {
+        await withDiscardingTaskGroup { group in
+            for webhook in webhooks {
+                group.addTask {
+                    try? await PeriodicService(
+                        "outcomes to \(webhook.name)",
+                        every: Self.interval,
+                        retryInterval: .seconds(1),
+                        shutdown: .awaitsBody,
+                        logger: logger,
+                        state: Memory()
+                    ) { memory in
+                        while try await deliver(webhook, &memory), !Task.isShuttingDownGracefully {}
+                        if Task.isShuttingDownGracefully, let position = memory.position { try await store.release(webhook.name, position) }
+                    }.run()
+                }
+            }
+        }
+    }
+
+    /// Sends one batch; whether there may be more at once.
+    func deliver(_ webhook: OutcomeWebhook, _ memory: inout Memory) async throws -> Bool {
+        guard let position = try await position(of: webhook, &memory) else { return false }
+        let now = now()
+        guard position.nextAttemptAt <= position.now else {
+            // Read again, by the database's clock, at the next look.
+            memory.position = nil
+            return false
+        }
+        let from = memory.seen ?? position.cursor
+        let page = try await stream.page(after: from, limit: OutcomeWebhook.batchLimit)
+        let wanted = page.outcomes.filter(webhook.accepts)
+        guard !wanted.isEmpty else {
+            memory.seen = page.next
+            return page.next != from
+        }
+        let request = webhook.request(wanted, after: position.cursor, to: page.next, now: now)
+        var verdict: ResponseVerdict?
+        var error: String
+        do {
+            let response = try await send(request)
+            verdict = ResponseVerdict(status: response.status, retryAfter: response.header("retry-after"), now: now)
+            error = "HTTP \(response.status)"
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch let failure {
+            error = webhook.redacted("\(failure)")
+        }
+        let since = position.failingSince ?? now
+        let next = OutcomeWebhookDecision.next(
+            verdict,
+            failures: position.failures + 1,
+            failingSince: since,
+            now: now,
+            jitter: .random(in: 0..<1)
+        )
+        count(webhook, next, outcomes: wanted.count)
+        memory.seen = nil
+        switch next {
+        case .retry(let at):
+            logger.warning(
+                "outcomes could not be sent to a webhook; they will be sent again",
+                metadata: ["webhook": "\(webhook.name)", "error": "\(error)", "failures": "\(position.failures + 1)"]
+            )
+            try await store.fail(webhook.name, position, error: error, failingSince: since, nextAttemptAt: at)
+            memory.position = nil
+            return false
+        case .skip:
+            logger.error(
+                "outcomes were refused for a day and are left out: pushwatch sends webhooks",
+                metadata: [
+                    "webhook": "\(webhook.name)", "error": "\(error)", "after": "\(position.cursor.text)", "to": "\(page.next.text)",
+                ]
+            )
+            return try await advance(webhook, &memory, to: page.next, delivered: false, skipped: (wanted.count, error))
+        case .delivered:
+            return try await advance(webhook, &memory, to: page.next, delivered: true)
+        }
+    }
+
+    private func advance(
+        _ webhook: OutcomeWebhook,
+        _ memory: inout Memory,
+        to cursor: OutcomeCursor,
+        delivered: Bool,
+        skipped: (count: Int, error: String)? = nil
+    ) async throws -> Bool {
+        guard var position = memory.position else { return false }
+        let isWritten = try await store.advance(webhook.name, position, to: cursor, delivered: delivered, skipped: skipped)
+        position.cursor = cursor
+        position.failures = 0
+        position.failingSince = nil
+        memory.position = isWritten ? position : nil
+        return isWritten
+    }
+
+    /// The webhook's position, if this process has its lease, which is extended when a third of it has passed.
+    private func position(of webhook: OutcomeWebhook, _ memory: inout Memory) async throws -> OutcomeWebhookStore.Position? {
+        if let position = memory.position, ContinuousClock.now - memory.claimedAt < OutcomeWebhookStore.lease / 3 { return position }
+        memory.claimedAt = .now
+        memory.position = try await store.claim(webhook.name, holder: holder, end: try await stream.end())
+        memory.seen = nil
+        return memory.place
+    }
+
+    private func count(_ webhook: OutcomeWebhook, _ next: OutcomeWebhookDecision, outcomes: Int) {
+        let result =
+            switch next {
+            case .delivered: "delivered"
+            case .retry: "failed"
+            case .skip: "dead_lettered"
+            }
+        Counter(label: "pushwatch_outcome_webhooks_total", dimensions: [("webhook", webhook.name), ("result", result)]).increment(
+            by: outcomes
+        )
+    }
+}

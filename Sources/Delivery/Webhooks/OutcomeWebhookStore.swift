@@ -1,0 +1,175 @@
+package import HTTPServer
+package import Postgres
+package import PushContract
+
+/// How far each webhook has come in the stream of outcomes. One instance at a time sends for a webhook, by a lease on its row.
+package struct OutcomeWebhookStore: Sendable {
+    /// How long an instance that does not come back keeps the others from sending. Longer than a request.
+    static let lease = Duration.seconds(30)
+
+    private static let columns = RowLease(owner: "owner", until: "leaseUntil", epoch: "epoch", table: "w")
+
+    private let pool: PostgresPool
+
+    package init(pool: PostgresPool) { self.pool = pool }
+
+    /// A webhook's position, as the holder of its lease may change it.
+    struct Position: Sendable {
+        var epoch: Int64
+        var cursor: OutcomeCursor
+        var failures: Int
+        var failingSince: Timestamp?
+        /// By the database's clock, as `now`.
+        var nextAttemptAt: Timestamp
+        var now: Timestamp
+    }
+
+    /// Takes the lease of a webhook, or extends it; nil while another instance has it. A new webhook begins at the end of the stream.
+    func claim(_ name: String, holder: String, end: OutcomeCursor) async throws -> Position? {
+        try await pool.execute(
+            """
+            INSERT INTO outcomeWebhooks (name, number, index) VALUES (\(name), \(end.number), \(end.index)) ON CONFLICT (name) DO NOTHING
+            """
+        )
+        let rows = try await pool.query(
+            """
+            UPDATE outcomeWebhooks w SET \(Self.columns.assign(to: holder, for: Self.lease))
+            WHERE name = \(name) AND \(Self.columns.isAvailable(to: holder))
+            RETURNING epoch, number, index, failures, failingSince, nextAttemptAt, clock_timestamp()
+            """
+        )
+        return try rows.first.map { row in
+            let values = try row.decode((Int64, Int64, Int64, Int32, Timestamp?, Timestamp, Timestamp).self)
+            return Position(
+                epoch: values.0,
+                cursor: OutcomeCursor(number: values.1, index: values.2),
+                failures: Int(values.3),
+                failingSince: values.4,
+                nextAttemptAt: values.5,
+                now: values.6
+            )
+        }
+    }
+
+    /// Moves on to `cursor`. False when another instance has the lease, or the position was changed: nothing is written then.
+    ///
+    /// - Parameters:
+    ///   - delivered: something was sent on the way.
+    ///   - skipped: the outcomes on the way were refused; how many and why.
+    func advance(
+        _ name: String,
+        _ position: Position,
+        to cursor: OutcomeCursor,
+        delivered: Bool,
+        skipped: (count: Int, error: String)? = nil
+    ) async throws -> Bool {
+        try await pool.performTransaction { connection in
+            let changed = try connection.execute(
+                """
+                UPDATE outcomeWebhooks SET number = \(cursor.number), index = \(cursor.index), failures = 0, failingSince = NULL,
+                    lastError = CASE WHEN \(skipped == nil) THEN NULL ELSE lastError END,
+                    deliveredAt = CASE WHEN \(delivered) THEN clock_timestamp() ELSE deliveredAt END
+                WHERE name = \(name) AND epoch = \(position.epoch)
+                """
+            )
+            guard changed == 1, let skipped else { return changed == 1 }
+            try connection.execute(
+                """
+                INSERT INTO outcomeWebhookDeadLetters (name, afterNumber, afterIndex, number, index, outcomes, error)
+                VALUES (\(name), \(position.cursor.number), \(position.cursor.index), \(cursor.number), \(cursor.index), \(skipped.count),
+                    \(skipped.error))
+                """
+            )
+            return true
+        }
+    }
+
+    /// Stays where it is.
+    func fail(_ name: String, _ position: Position, error: String, failingSince: Timestamp, nextAttemptAt: Timestamp) async throws {
+        try await pool.execute(
+            """
+            UPDATE outcomeWebhooks SET failures = failures + 1, failingSince = \(failingSince), nextAttemptAt = \(nextAttemptAt),
+                lastError = \(error)
+            WHERE name = \(name) AND epoch = \(position.epoch)
+            """
+        )
+    }
+
+    /// Lets another instance continue at once.
+    func release(_ name: String, _ position: Position) async throws {
+        try await pool.execute(
+            "UPDATE outcomeWebhooks SET owner = NULL, leaseUntil = NULL WHERE name = \(name) AND epoch = \(position.epoch)"
+        )
+    }
+
+    /// All webhooks that have ever sent.
+    package func all() async throws -> [OutcomeWebhookStatus] {
+        try await pool.query(Self.statuses(where: "true")).map(OutcomeWebhookStatus.init)
+    }
+
+    /// Sends again what is behind `cursor`. What the webhook was before and is now; nil when there is none of this name.
+    package func replay(
+        _ name: String,
+        after cursor: OutcomeCursor
+    ) async throws -> (before: OutcomeWebhookStatus, after: OutcomeWebhookStatus)? {
+        try await pool.performTransaction { connection in
+            let before = try connection.query("\(Self.statuses(where: "w.name = \(name)")) FOR UPDATE OF w").first
+            guard let before else { return nil }
+            // A holder that is sending right now writes nothing any more.
+            try connection.execute(
+                """
+                UPDATE outcomeWebhooks SET number = \(cursor.number), index = \(cursor.index), failures = 0, failingSince = NULL,
+                    nextAttemptAt = clock_timestamp(), epoch = epoch + 1, owner = NULL, leaseUntil = NULL
+                WHERE name = \(name)
+                """
+            )
+            let after = try connection.query(Self.statuses(where: "w.name = \(name)"))[0]
+            return (try OutcomeWebhookStatus(before), try OutcomeWebhookStatus(after))
+        }
+    }
+
+    private static func statuses(where condition: Query) -> Query {
+        """
+        SELECT w.name, w.number, w.index, w.failures, w.failingSince, CASE WHEN w.failures > 0 THEN w.nextAttemptAt END, w.lastError,
+            w.deliveredAt, (SELECT min(o.writtenAt) FROM pushOutcomes o WHERE o.number > w.number),
+            (SELECT coalesce(sum(d.outcomes), 0)::bigint FROM outcomeWebhookDeadLetters d WHERE d.name = w.name),
+            (SELECT d.afterNumber || '-' || d.afterIndex FROM outcomeWebhookDeadLetters d WHERE d.name = w.name ORDER BY d.deadAt DESC LIMIT 1)
+        FROM outcomeWebhooks w WHERE \(condition) ORDER BY w.name
+        """
+    }
+}
+
+/// How far a webhook has come, and what is wrong.
+package struct OutcomeWebhookStatus: Encodable, Sendable {
+    package var name: String
+    /// The outcome that was sent last.
+    package var cursor: String
+    /// When the oldest outcome was written that was not looked at yet.
+    package var waitingSince: Timestamp?
+    /// In a row.
+    package var failures: Int
+    package var failingSince: Timestamp?
+    package var nextAttemptAt: Timestamp?
+    package var lastError: String?
+    package var deliveredAt: Timestamp?
+    /// Outcomes that were left out after being refused for a day.
+    package var deadLettered: Int
+    /// Where to replay from to send the last of them again.
+    package var deadLetteredAfter: String?
+
+    init(_ row: Row) throws {
+        let values = try row.decode(
+            (String, Int64, Int64, Int32, Timestamp?, Timestamp?, String?, Timestamp?, Timestamp?, Int, String?).self
+        )
+        name = values.0
+        cursor = OutcomeCursor(number: values.1, index: values.2).text
+        failures = Int(values.3)
+        failingSince = values.4
+        nextAttemptAt = values.5
+        lastError = values.6
+        deliveredAt = values.7
+        waitingSince = values.8
+        deadLettered = values.9
+        deadLetteredAfter = values.10
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import CommandLineKit
+import Delivery
+import Foundation
+import HTTPServer
+import PushContract
+
+extension SendsCommand {
+    /// `pushwatch sends webhooks`
+    struct Webhooks: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the webhooks that are sent outcomes: how far each has come, and what is wrong.",
+            discussion:
+                "Webhooks are configured in the file of sends.webhooksFile. A webhook is listed once an instance has looked for its outcomes."
+        )
+
+        @OptionGroup var options: ConfigurationOptions
+        @Flag(help: "Print JSON, as GET /sends/webhooks returns it.") var json = false
+
+        private static func row(_ webhook: OutcomeWebhookStatus) -> [String] {
+            func time(_ timestamp: Timestamp?) -> String { timestamp.map { "\($0)" } ?? "-" }
+            let failures = webhook.failures == 0 ? "-" : "\(webhook.failures) since \(time(webhook.failingSince))"
+            let deadLettered = webhook.deadLettered == 0 ? "-" : "\(webhook.deadLettered)"
+            return [
+                webhook.name, webhook.cursor, time(webhook.waitingSince), time(webhook.deliveredAt), failures, webhook.lastError ?? "-",
+                deadLettered,
+            ]
+        }
+
+        func run() async throws {
+            try await options.withPool(connections: 1) { pool, _ in
+                let webhooks = try await OutcomeWebhookStore(pool: pool).all()
+                if json { return try Terminal.printLine(json: webhooks) }
+                if webhooks.isEmpty {
+                    return Terminal.printLine("No webhook is sent outcomes. Configure one in the file of sends.webhooksFile.")
+                }
+                let rows = webhooks.map(Self.row)
+                let header = ["NAME", "CURSOR", "WAITING SINCE", "LAST DELIVERED", "FAILURES", "LAST ERROR", "DEAD-LETTERED"]
+                Terminal.printLine(TextTable(header, rows).text)
+                for webhook in webhooks {
+                    guard let after = webhook.deadLetteredAfter else { continue }
+                    Terminal.printLine(
+                        "To send the last dead-lettered outcomes again: pushwatch sends replay \(webhook.name) --after \(after)"
+                    )
+                }
+            }
+        }
+    }
+
+    /// `pushwatch sends replay NAME --after CURSOR`
+    struct Replay: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Send a webhook everything behind a cursor once more.",
+            discussion: """
+                The receiver knows repeated outcomes by their cursors.
+
+                  pushwatch sends replay orders --after 1204-3
+                """
+        )
+
+        @OptionGroup var options: ConfigurationOptions
+        @Argument(help: "As pushwatch sends webhooks lists it.") var name: String
+        @Option(help: "Who asks for it, for the audit.") var author: String = NSUserName()
+        @Option(help: "0-0: everything that is kept.", transform: SendsCommand.cursor) var after: OutcomeCursor
+
+        func run() async throws {
+            try await options.withPool(connections: 1) { pool, _ in
+                guard let (before, now) = try await OutcomeWebhookStore(pool: pool).replay(name, after: after) else {
+                    throw ValidationError("No webhook named \(name) has sent outcomes: pushwatch sends webhooks lists them.")
+                }
+                try await pool.audit(by: author).note(.replayWebhook, name, "after \(after.text)", before: before, after: now)
+                Terminal.printLine("\(name) is sent the outcomes behind \(now.cursor) again; it was at \(before.cursor).")
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import Crypto
+import Foundation
+import HTTPClient
+import HTTPServer
+import Logging
+import Postgres
+import PushContract
+import ServiceKit
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import Delivery
+
+/// What a webhook received, and what it answers.
+private final class WebhookEndpoint: Sendable {
+    private struct State {
+        var requests: [OutboundRequest] = []
+        var taken: [JSONValue] = []
+    }
+
+    private let state = Mutex(State())
+    private let answer: @Sendable (Int) async throws -> Int
+
+    /// - Parameter answer: the status of a request, by how many came before it.
+    init(_ answer: @escaping @Sendable (Int) async throws -> Int = { _ in 204 }) { self.answer = answer }
+
+    var requests: [OutboundRequest] { state.withLock { $0.requests } }
+    /// Outcomes of requests that were answered with 2xx.
+    var taken: [JSONValue] { state.withLock { $0.taken } }
+
+    func send(_ request: OutboundRequest) async throws -> OutboundResponse {
+        let number = state.withLock { state in
+            state.requests.append(request)
+            return state.requests.count - 1
+        }
+        let status = try await answer(number)
+        if status / 100 == 2, case .array(let outcomes)? = try JSONParser.parse(request.body)["data"]?["outcomes"] {
+            state.withLock { $0.taken += outcomes }
+        }
+        return OutboundResponse(status: status)
+    }
+}
+
+@Suite("Webhooks with outcomes of sends")
+struct OutcomeWebhookTests {
+    private static let keys = ["one", "two"].map { Data(String(repeating: $0, count: 8).utf8) }
+    private static let secrets = keys.compactMap { try? WebhookSecret("whsec_" + $0.base64EncodedString()) }
+
+    private func webhook(_ name: String = "orders") -> OutcomeWebhook {
+        OutcomeWebhook(name: name, url: "https://orders.example/outcomes?token=t0ps3cret", secrets: Self.secrets)
+    }
+
+    private func sender(
+        _ bench: SendingBench,
+        _ webhook: OutcomeWebhook,
+        _ endpoint: WebhookEndpoint,
+        holder: String = "one"
+    ) -> OutcomeWebhookSender {
+        OutcomeWebhookSender([webhook], pool: bench.pool, holder: holder, logger: .silent, send: { try await endpoint.send($0) })
+    }
+
+    /// Sends what there is. As if the waits for retries were over.
+    private func deliverAll(_ bench: SendingBench, _ sender: OutcomeWebhookSender, _ webhook: OutcomeWebhook, looks: Int = 1) async throws {
+        var memory = OutcomeWebhookSender.Memory()
+        for _ in 0..<looks {
+            while try await sender.deliver(webhook, &memory) {}
+            try await bench.pool.execute("UPDATE outcomeWebhooks SET nextAttemptAt = clock_timestamp()")
+        }
+        if let position = memory.position { try await OutcomeWebhookStore(pool: bench.pool).release(webhook.name, position) }
+    }
+
+    private func all(_ bench: SendingBench, after cursor: OutcomeCursor = .start) async throws -> [JSONValue] {
+        try await OutcomeStream(pool: bench.pool).page(after: cursor, limit: 1000).outcomes
+    }
+
+    @Test("what follows from an answer, and from none")
+    func decisions() {
+        func next(_ verdict: ResponseVerdict?, hours: Int = 0, failures: Int = 1) -> OutcomeWebhookDecision {
+            let now = Timestamp(microseconds: 1_000_000_000_000_000)
+            return .next(verdict, failures: failures, failingSince: now - .seconds(hours * 3600), now: now, jitter: 0)
+        }
+        let now = Timestamp(microseconds: 1_000_000_000_000_000)
+        #expect(next(.delivered) == .delivered)
+        #expect(next(nil) == .retry(at: now + .milliseconds(500)))
+        #expect(next(nil, hours: 1000, failures: 40) == .retry(at: now + .seconds(150)))
+        #expect(next(.retry(after: .seconds(60)), hours: 1000) == .retry(at: now + .seconds(60)))
+        #expect(next(.deadLettered, hours: 23) == .retry(at: now + .milliseconds(500)))
+        #expect(next(.deadLettered, hours: 25) == .skip)
+    }
+
+    @Test("a webhook is sent what it accepts")
+    func accepts() throws {
+        var webhook = webhook()
+        webhook.apps = ["com.a"]
+        webhook.authors = ["orders"]
+        webhook.events = ["accepted", "failed"]
+        func accepts(_ event: String, _ app: String?, _ author: String = "orders") -> Bool {
+            var members: [String: JSONValue] = ["event": .string(event), "author": .string(author)]
+            members["app"] = app.map(JSONValue.string)
+            return webhook.accepts(.object(members))
+        }
+        #expect(accepts("failed", "com.a") && accepts("accepted", nil))
+        #expect(!accepts("failed", "com.b") && !accepts("sent", "com.a") && !accepts("failed", "com.a", "others"))
+    }
+
+    @Test(
+        "an endpoint that fails at random and two instances that take turns: every outcome is taken, once and in order by its cursor",
+        .timeLimit(.minutes(5))
+    )
+    func order() async throws {
+        try await SendingBench.with { bench in
+            let webhook = webhook()
+            let endpoint = WebhookEndpoint { _ in
+                switch Int.random(in: 0..<3) {
+                case 0: throw OutboundFailure(.unanswered, .timeout, detail: "silent")
+                case 1: [500, 429, 404][Int.random(in: 0..<3)]
+                default: 204
+                }
+            }
+            let senders = ["one", "two"].map { sender(bench, webhook, endpoint, holder: $0) }
+            // It begins at the end of the stream.
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "before", "uid": "ann"}"#)
+            try await deliverAll(bench, senders[0], webhook)
+            let start = try await OutcomeStream(pool: bench.pool).end()
+            for round in 0..<6 {
+                for send in 0..<30 { try await bench.enqueue(#"{"sendId": "s\#(round)-\#(send)", "uid": "ann"}"#) }
+                try await bench.dispatch(ScriptedProvider())
+                try await deliverAll(bench, senders[round % 2], webhook, looks: 5)
+            }
+            try await deliverAll(bench, senders[0], webhook, looks: 200)
+            let expected = try await all(bench, after: start)
+            // Accepted and sent; what was accepted before is sent with the first round.
+            #expect(expected.count == 361)
+            #expect(endpoint.taken == expected)
+            #expect(Set(endpoint.requests.map { $0.body.count }).count > 1)
+        }
+    }
+
+    @Test("requests are signed with each secret; their id is the same when they are repeated")
+    func signature() async throws {
+        try await SendingBench.with { bench in
+            let webhook = webhook()
+            let endpoint = WebhookEndpoint { $0 == 0 ? 503 : 200 }
+            let sender = sender(bench, webhook, endpoint)
+            try await deliverAll(bench, sender, webhook)
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "s", "uid": "ann"}"#)
+            try await deliverAll(bench, sender, webhook, looks: 2)
+            #expect(endpoint.requests.count == 2)
+            let ids = endpoint.requests.map { $0.headers.first { $0.name == "webhook-id" }?.value }
+            #expect(ids[0] == ids[1] && ids[0] != nil)
+            for request in endpoint.requests {
+                let fields = Dictionary(request.headers.map { ($0.name, $0.value) }) { first, _ in first }
+                let signed = Data("\(fields["webhook-id"] ?? "").\(fields["webhook-timestamp"] ?? "").".utf8) + Data(request.body)
+                let signatures = (fields["webhook-signature"] ?? "").split(separator: " ")
+                #expect(signatures.count == 2)
+                for (signature, key) in zip(signatures, Self.keys) {
+                    let code = try #require(Data(base64Encoded: String(signature.dropFirst(3))))
+                    #expect(signature.hasPrefix("v1,"))
+                    #expect(HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: signed, using: SymmetricKey(data: key)))
+                }
+            }
+        }
+    }
+
+    @Test("outcomes that are refused for a day are left out and counted, and can be replayed; the secret of the address is in no error")
+    func refused() async throws {
+        try await SendingBench.with { bench in
+            let webhook = webhook()
+            let store = OutcomeWebhookStore(pool: bench.pool)
+            let endpoint = WebhookEndpoint { number in
+                if number == 0 {
+                    throw OutboundFailure(.notWritten, .connectRefused, detail: "\(webhook.url): refused")
+                }
+                return number < 3 ? 404 : 200
+            }
+            let sender = sender(bench, webhook, endpoint)
+            try await deliverAll(bench, sender, webhook)
+            let start = try await OutcomeStream(pool: bench.pool).end()
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "refused", "uid": "ann"}"#)
+            try await deliverAll(bench, sender, webhook)
+            #expect(try await store.all()[0].lastError?.contains("t0ps3cret") == false)
+            try await deliverAll(bench, sender, webhook)
+            var status = try await store.all()[0]
+            #expect(status.failures == 2 && status.cursor == start.text && status.lastError == "HTTP 404" && status.waitingSince != nil)
+            try await bench.pool.execute("UPDATE outcomeWebhooks SET failingSince = failingSince - interval '25 hours'")
+            try await deliverAll(bench, sender, webhook)
+            status = try await store.all()[0]
+            #expect(
+                status.failures == 0 && status.deadLettered == 1 && status.deadLetteredAfter == start.text && status.waitingSince == nil
+            )
+            try await bench.enqueue(#"{"sendId": "next", "uid": "ann"}"#)
+            try await deliverAll(bench, sender, webhook)
+            #expect(endpoint.taken.map { $0["sendId"] } == ["next"])
+            _ = try await store.replay("orders", after: start)
+            try await deliverAll(bench, sender, webhook)
+            #expect(endpoint.taken.map { $0["sendId"] } == ["next", "refused", "next"])
+            #expect(try await store.replay("nobody", after: start) == nil)
+        }
+    }
+
+    @Test("a replay during a request is not undone by its end")
+    func replayed() async throws {
+        try await SendingBench.with { bench in
+            let webhook = webhook()
+            let store = OutcomeWebhookStore(pool: bench.pool)
+            let endpoint = WebhookEndpoint { number in
+                if number == 0 { _ = try await store.replay("orders", after: .start) }
+                return 200
+            }
+            let sender = sender(bench, webhook, endpoint)
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "before", "uid": "ann"}"#)
+            try await deliverAll(bench, sender, webhook)
+            try await bench.enqueue(#"{"sendId": "s", "uid": "ann"}"#)
+            try await deliverAll(bench, sender, webhook, looks: 2)
+            #expect(endpoint.taken.map { $0["sendId"] } == ["s", "before", "s"])
+        }
+    }
+}
