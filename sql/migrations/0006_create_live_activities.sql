@@ -73,6 +73,22 @@ CREATE INDEX activeMatches_expiresAt ON activeMatches (expiresAt) WHERE expiresA
 
 COMMENT ON TABLE activeMatches IS 'State of each match that is live, will be soon, or ended in the last 48 hours.';
 
+-- Input of alert rules: which score feeds confirm nothing, and how many people that affects. Sampled by the evaluator.
+CREATE TABLE feedMinutes (
+    minute        timestamptz      NOT NULL,
+    -- The feed's URL without its query, or 'pushed: ' and the matchId.
+    feed          text COLLATE "C" NOT NULL,
+    -- Matches of the feed that are being played; 0: none is any more, so nobody is affected.
+    matches       integer          NOT NULL,
+    -- Followers of those of them that the feed confirmed nothing of for a minute or longer.
+    followers     bigint           NOT NULL,
+    -- Since the match that was confirmed longest ago was confirmed.
+    silentSeconds bigint           NOT NULL,
+    PRIMARY KEY (minute, feed)
+);
+
+COMMENT ON TABLE feedMinutes IS 'Score feeds of matches that are being played, sampled once a minute.';
+
 CREATE TABLE activitySubjects (
     -- '<attributesType>/<activityId>'
     subject         text COLLATE "C" PRIMARY KEY,

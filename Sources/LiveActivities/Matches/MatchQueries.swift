@@ -78,7 +78,7 @@ enum MatchQueries {
 
     static func display(_ matchId: String, now: Timestamp) -> Query {
         """
-        SELECT displayState, seq FROM activeMatches
+        SELECT displayState, seq, phase, confirmedAt FROM activeMatches
         WHERE matchId = \(matchId) AND (expiresAt IS NULL OR expiresAt > \(now))
         """
     }

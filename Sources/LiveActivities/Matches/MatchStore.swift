@@ -78,9 +78,23 @@ package struct MatchStore: Sendable {
         }
     }
 
-    /// The display state's own bytes, and its number; nil for an unknown match and for one that ended long ago.
-    package func display(_ matchId: String, now: Timestamp) async throws -> (text: String, seq: Int64)? {
-        try await pool.query(MatchQueries.display(matchId, now: now)).first.map { try $0.decode((String, Int64).self) }
+    /// What readers of a match see.
+    package struct Display: Sendable, Hashable {
+        /// The display state's own bytes.
+        package var text: String
+        package var seq: Int64
+        /// When the feed last said that this is the state.
+        package var confirmedAt: Timestamp
+        package var feed: FeedState
+    }
+
+    /// Nil for an unknown match and for one that ended long ago.
+    package func display(_ matchId: String, now: Timestamp) async throws -> Display? {
+        try await pool.query(MatchQueries.display(matchId, now: now)).first.map {
+            let (text, seq, phase, confirmedAt) = try $0.decode((String, Int64, String, Timestamp).self)
+            let feed = FeedState(phase: phase, confirmedAt: confirmedAt, now: now)
+            return Display(text: text, seq: seq, confirmedAt: confirmedAt, feed: feed)
+        }
     }
 
     /// The feed answered that nothing has changed.
