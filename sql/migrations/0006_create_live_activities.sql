@@ -50,11 +50,9 @@ CREATE TABLE activeMatches (
     -- The latest state as the feed returned it.
     feedState        jsonb,
     pollerState      text             NOT NULL DEFAULT 'paused' CHECK (pollerState IN ('polling', 'paused', 'ended')),
+    -- The source of this state: its URL without the query, null if it was pushed; and its priority, of which 0 (pushed) is the highest.
     feedUrl          text,
-    -- Lease of the server that polls the feed.
-    feedOwner        text,
-    feedLeaseUntil   timestamptz,
-    feedEpoch        bigint           NOT NULL DEFAULT 0,
+    feedPriority     smallint         NOT NULL DEFAULT 0,
     -- Lease of the server that sends to followers. The epoch is the fencing number of every push.
     owner            text,
     leaseUntil       timestamptz,
@@ -72,6 +70,17 @@ CREATE TABLE activeMatches (
 CREATE INDEX activeMatches_expiresAt ON activeMatches (expiresAt) WHERE expiresAt IS NOT NULL;
 
 COMMENT ON TABLE activeMatches IS 'State of each match that is live, will be soon, or ended in the last 48 hours.';
+
+CREATE TABLE scoreFeeds (
+    -- Without the query, which may be a secret.
+    feedUrl        text COLLATE "C" PRIMARY KEY,
+    -- Lease of the server that polls the feed.
+    feedOwner      text,
+    feedLeaseUntil timestamptz,
+    feedEpoch      bigint           NOT NULL DEFAULT 0
+);
+
+COMMENT ON TABLE scoreFeeds IS 'Who polls which score feed.';
 
 -- Input of alert rules: which score feeds confirm nothing, and how many people that affects. Sampled by the evaluator.
 CREATE TABLE feedMinutes (

@@ -91,7 +91,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
     ('feedMinutes', 'minute, feed, matches, followers, silentSeconds'),
     ('follows', 'userId, matchId, deviceId, followedAt, expiresAt'),
     ('activeMatches', 'matchId, phase, displayState, seq, stateTimestamp, stateBuiltAt, previousScores, cooldowns, lastBalls,
-        pollerState, feedUrl, owner, leaseUntil, epoch, startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt'),
+        pollerState, feedUrl, feedPriority, owner, leaseUntil, epoch, startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt'),
     ('liveActivities', 'matchId, userId, deviceId, instance, status, endReason, endCause, attributesType, app, environment, createdAt,
         startAttempts, startsDelivered, nextStartAt, startSentAt, startAcceptedAt, activatedAt, endedAt, lastTimestampSent, lastSentAt,
         expiresAt'),

@@ -28,7 +28,7 @@ extension MatchScore {
         return (try? encoder.encode(self)) ?? Data()
     }
 
-    fileprivate static func parse(_ json: [UInt8]) throws(FeedError) -> JSONValue {
+    package static func parse(_ json: [UInt8]) throws(FeedError) -> JSONValue {
         do {
             return try JSONParser.read(json)
         } catch {

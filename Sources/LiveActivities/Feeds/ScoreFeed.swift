@@ -1,3 +1,4 @@
+package import Cricket
 import Foundation
 import HTTPClient
 
@@ -7,11 +8,23 @@ package struct ScoreFeed: Sendable, Hashable {
     package var headers: [String: String]
     /// Holds a bearer token. Read before each request, so that a new one needs no restart.
     package var tokenFile: String?
+    /// Of several sources of a match, 1 is heard before 2.
+    package var priority: Int16
+    /// How its answer becomes states; nil: it answers with states.
+    package var mapping: FeedMapping?
 
-    package init(url: String, headers: [String: String] = [:], tokenFile: String? = nil) {
+    package init(
+        url: String,
+        headers: [String: String] = [:],
+        tokenFile: String? = nil,
+        priority: Int16 = 1,
+        mapping: FeedMapping? = nil
+    ) {
         self.url = url
         self.headers = headers
         self.tokenFile = tokenFile
+        self.priority = priority
+        self.mapping = mapping
     }
 
     struct UnreadableToken: Error, Sendable, CustomStringConvertible {

@@ -42,13 +42,23 @@ package struct MatchStore: Sendable {
         while true {
             let stored = try connection.query(MatchQueries.lock(score.matchId)).first.map(StoredMatch.init)
             let memory = stored?.memory ?? MatchMemory()
-            switch MatchProgress.step(memory, with: score, thresholds: thresholds, now: now) {
+            let order = stored.map { SourceDecision.order(of: source, after: $0.source, confirmedAt: $0.confirmedAt, now: now) } ?? .same
+            guard let order else {
+                return MatchReceipt(
+                    result: .ignored,
+                    matchId: score.matchId,
+                    seq: memory.seq,
+                    phase: stored?.phase ?? score.phase,
+                    events: []
+                )
+            }
+            switch MatchProgress.step(memory, with: score, order, thresholds: thresholds, now: now) {
             case .stale:
-                if memory.score?.supersedes(score) == false {
+                if order == .same, memory.score?.supersedes(score) == false {
                     try connection.execute(MatchQueries.confirm("matchId = \(score.matchId)", now: now))
                 }
                 return MatchReceipt(
-                    result: .stale,
+                    result: order == .same || source == .pushed ? .stale : .ignored,
                     matchId: score.matchId,
                     seq: memory.seq,
                     phase: stored?.phase ?? score.phase,
