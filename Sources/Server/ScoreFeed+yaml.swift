@@ -11,6 +11,7 @@ extension ScoreFeed {
     /// - url: https://feed.example/matches
     ///   tokenFile: /run/secrets/feed-token    # sent as "Authorization: Bearer …"
     ///   headers: {X-Customer: "17"}
+    ///   name: league                           # in place of the URL, wherever the feed is named
     ///   priority: 2                            # of several sources of a match, 1 is heard before 2
     ///   mapping: {state: {matchId: /id, …}}    # docs/score-feed.md
     /// ```
@@ -27,16 +28,19 @@ extension ScoreFeed {
         guard let items = root as? [Any] else { throw ConfigurationError("\(name) must be a list of feeds.") }
         var feeds: [ScoreFeed] = []
         for (index, item) in items.enumerated() { feeds.append(try ScoreFeed(item, at: "\(name): feed \(index + 1)")) }
+        if let twice = Dictionary(grouping: feeds, by: \.name).first(where: { $0.value.count > 1 })?.key {
+            throw ConfigurationError("\(name): two feeds are called \(twice). Give each a `name` of its own.")
+        }
         return feeds
     }
 
     private init(_ item: Any, at path: String) throws(ConfigurationError) {
         guard let members = item as? [String: Any] else {
-            throw ConfigurationError("\(path) must be a mapping of `url`, `headers`, `tokenFile`, `priority` and `mapping`.")
+            throw ConfigurationError("\(path) must be a mapping of `url`, `name`, `headers`, `tokenFile`, `priority` and `mapping`.")
         }
-        if let unknown = members.keys.filter({ !["url", "headers", "tokenFile", "priority", "mapping"].contains($0) }).min() {
+        if let unknown = members.keys.filter({ !["url", "name", "headers", "tokenFile", "priority", "mapping"].contains($0) }).min() {
             throw ConfigurationError(
-                "\(path): `\(unknown)` is not known; a feed has `url`, `headers`, `tokenFile`, `priority` and `mapping`."
+                "\(path): `\(unknown)` is not known; a feed has `url`, `name`, `headers`, `tokenFile`, `priority` and `mapping`."
             )
         }
         guard let url = members["url"] as? String, url.hasPrefix("https://") || url.hasPrefix("http://") else {
@@ -49,7 +53,11 @@ extension ScoreFeed {
         guard let priority = priority as? Int, (1...9).contains(priority) else {
             throw ConfigurationError("\(path): `priority` is a whole number from 1, which is heard first, to 9.")
         }
-        self.init(url: url, tokenFile: members["tokenFile"] as? String, priority: Int16(priority))
+        let name = members["name"] as? String
+        guard members["name"] == nil || name.map({ (1...100).contains($0.utf8.count) && ScoreFeed.isVisible($0) }) ?? false else {
+            throw ConfigurationError("\(path): `name` is 1 to 100 visible ASCII characters, without spaces.")
+        }
+        self.init(url: url, name: name, tokenFile: members["tokenFile"] as? String, priority: Int16(priority))
         do throws(FeedError) {
             mapping = try members["mapping"].map { value throws(FeedError) in try FeedMapping(JSONValue(yaml: value)) }
         } catch {

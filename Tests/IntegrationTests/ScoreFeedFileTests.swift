@@ -11,11 +11,12 @@ struct ScoreFeedFileTests {
     @Test("each feed has a URL, and headers and a token file if it wants them")
     func feeds() throws {
         let yaml = """
-            - {url: "https://a.example/x", tokenFile: /run/token, headers: {X-Customer: "17"}}
+            - {url: "https://a.example/secret", name: league, tokenFile: /run/token, headers: {X-Customer: "17"}}
             - url: http://b.example
             """
         let feeds = try ScoreFeed.read(yaml: yaml, name: "feeds.yml")
-        #expect(feeds.map(\.url) == ["https://a.example/x", "http://b.example"])
+        #expect(feeds.map(\.url) == ["https://a.example/secret", "http://b.example"])
+        #expect(feeds.map(\.name) == ["league", "http://b.example"])
         #expect(feeds.map(\.tokenFile) == ["/run/token", nil] && feeds.map(\.headers) == [["X-Customer": "17"], [:]])
     }
 
@@ -52,6 +53,8 @@ struct ScoreFeedFileTests {
             ("a: [", "feeds.yml is not YAML"), ("a: b", "feeds.yml must be a list of feeds"), ("- a", "feed 1 must be a mapping"),
             ("- {url: \"ftp://a\"}", "feed 1: `url` must begin with https:// or http://"),
             ("- {url: \"https://a\", token: secret}", "feed 1: `token` is not known"),
+            ("- {url: \"https://a\", name: \"my league\"}", "feed 1: `name` is 1 to 100 visible ASCII characters"),
+            ("- {url: \"https://a?k=secret\"}\n- {url: \"https://a\"}", "two feeds are called https://a"),
             ("- {url: \"https://a\", priority: 0}", "feed 1: `priority` is a whole number from 1"),
             ("- {url: \"https://a\", mapping: {state: {matchId: id}}}", "feed 1: `mapping` at /state/matchId: \"id\" is not a path"),
             ("- {url: \"https://a\", tokenFile: 7}", "feed 1: `tokenFile` must be a path"),

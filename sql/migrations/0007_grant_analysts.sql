@@ -89,9 +89,9 @@ INSERT INTO analystColumns (relation, columns) VALUES
         undoneBy, effectiveTo'),
 
     ('feedMinutes', 'minute, feed, matches, followers, silentSeconds'),
-    ('follows', 'userId, matchId, deviceId, followedAt, expiresAt'),
+    ('follows', 'userId, matchId, deviceId, position, followedAt, expiresAt'),
     ('activeMatches', 'matchId, phase, displayState, seq, stateTimestamp, stateBuiltAt, previousScores, cooldowns, lastBalls,
-        pollerState, feedUrl, feedPriority, owner, leaseUntil, epoch, startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt'),
+        pollerState, feedUrl, feedPriority, owner, leaseUntil, epoch, startPriority, startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt'),
     ('liveActivities', 'matchId, userId, deviceId, instance, status, endReason, endCause, attributesType, app, environment, createdAt,
         startAttempts, startsDelivered, nextStartAt, startSentAt, startAcceptedAt, activatedAt, endedAt, lastTimestampSent, lastSentAt,
         expiresAt'),

@@ -75,8 +75,8 @@ extension ScoreFeed {
         return (states, faults)
     }
 
-    /// The URL without what may hold a secret: sign-in and query.
-    package var name: String {
+    /// A URL without sign-in and query.
+    static func publicName(of url: String) -> String {
         let shown = url.prefix { $0 != "?" && $0 != "#" }
         guard let scheme = shown.range(of: "://"), let at = shown[scheme.upperBound...].prefix(while: { $0 != "/" }).lastIndex(of: "@")
         else {
