@@ -217,7 +217,7 @@ let package = Package(
             name: "pushwatch",
             dependencies: [
                 "CommandLineKit", "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Access", "Attempts",
-                "Delivery", "Alerting", "LiveActivities", "Server", .argumentParser, .logging, .unixSignals,
+                "Delivery", "Alerting", "LiveActivities", "Cricket", "Server", .argumentParser, .logging, .unixSignals,
             ],
             swiftSettings: strict
         ),

@@ -15,12 +15,13 @@ package enum MatchProgress {
     package static func step(
         _ memory: MatchMemory,
         with arrived: MatchScore,
+        _ order: SourceOrder = .same,
         thresholds: EventThresholds = EventThresholds(),
         now: Timestamp
     ) -> Step {
         let before = memory.score
         if let before {
-            guard arrived.supersedes(before) else { return .stale }
+            guard arrived.supersedes(before, order) else { return .stale }
             if before.phase.isFinal, !arrived.phase.isFinal { return .afterTheEnd }
         }
         var memory = memory
@@ -33,7 +34,7 @@ package enum MatchProgress {
         let detected =
             ScoreEvents.between(before, and: score, thresholds: thresholds, now: now)
             + BallEvents.of(balls.fresh, in: memory.window, ballsPerOver: score.ballsInOver, thresholds: thresholds, now: now)
-        let admitted = memory.cooldowns.admit(detected, now: now)
+        let admitted = memory.cooldowns.admit(order == .same ? detected : detected.filter(\.type.isOfTeams), now: now)
         let key = KeyEvent.choose(from: admitted, current: memory.key, in: score, window: memory.window, now: now)
         let isNew = key.map(admitted.contains) ?? false
         memory.key = key

@@ -136,11 +136,11 @@ package struct ConfigurationKey: Sendable, Hashable {
         standard: "1000"
     )
     static let matchFeedURLs = Self("matches.feedUrls", "score feeds to poll, separated by commas (docs/score-feed.md)", isSecret: true)
-    static let matchFeedsFile = Self("matches.feedsFile", "YAML file with score feeds that want headers or a token (docs/score-feed.md)")
     static let sendWebhooksFile = Self(
         "sends.webhooksFile",
         "YAML file with webhooks that are sent the outcomes of sends (docs/operations.md#outcomes-by-webhook)"
     )
+    static let matchFeedsFile = Self("matches.feedsFile", "YAML file with score feeds (docs/score-feed.md)")
     static let deactivationLimiterPercent = Self(
         "sends.deactivationLimiter.percent",
         "share of ambiguous token rejections within 15 minutes above which no token is deactivated",

@@ -14,6 +14,7 @@ struct LiveParts: Sendable {
     /// Signalled by whatever changes what has to be pushed.
     let wake = WakeSignal()
     private let follows: FollowStore
+    private let starts: StartStatusStore
     private let activities: ActivityStore
     private let custom: CustomActivityStore
     private let overview: MatchOverviewStore
@@ -38,6 +39,7 @@ struct LiveParts: Sendable {
         let live = configuration.live
         let pool = pools.ingest
         follows = FollowStore(pool: pool, policy: live.policy)
+        starts = StartStatusStore(pool: pool, policy: live.policy)
         activities = ActivityStore(pool: pool, policy: live.policy, cipher: cipher)
         custom = CustomActivityStore(pool: pool)
         overview = MatchOverviewStore(pool: pool)
@@ -56,7 +58,7 @@ struct LiveParts: Sendable {
     }
 
     func addRoutes(to router: HTTPRouter) {
-        FollowRoutes(store: follows, wake: wake).add(to: router)
+        FollowRoutes(store: follows, starts: starts, wake: wake).add(to: router)
         ActivityRoutes(store: activities, wake: wake).add(to: router)
         CustomActivityRoutes(store: custom, types: types, wake: wake).add(to: router)
         MatchOverviewRoutes(store: overview).add(to: router)

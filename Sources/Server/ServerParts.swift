@@ -284,6 +284,7 @@ struct ServerParts: Sendable {
             backlog: sends.backlogNumbers,
             sampling: sends.backlogSamples,
             circuits: sends.circuitSamples,
+            feeds: FeedHealthStore(pool: pool).alertSamples,
             logger: logger
         )
         let notifier = Notifier(

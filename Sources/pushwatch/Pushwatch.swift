@@ -35,6 +35,7 @@ struct Pushwatch: AsyncParsableCommand {
                     RulesCommand.self,
                 ]
             ),
+            CommandGroup(name: "Live Activities", subcommands: [FeedsCommand.self]),
         ]
     )
 

@@ -15,6 +15,7 @@ struct ShippedRulesTests {
         #expect(set.rules.prefix(3).map(\.name) == ["TokenNotRegisteredSpike", "ProviderUnavailable", "PushAuthFailing"])
         #expect(
             set.rules.dropFirst(3).map(\.name) == [
+                "FeedSilent", "FeedSilentForMany",
                 "ProviderUnavailableSlow", "PushAuthFailingSlow", "ProviderUnreachable", "NothingDelivered", "PushAuthFailingInApp",
                 "TokensDeactivatedEnMasse", "UnknownProviderErrors", "UnknownProviderCodeSeen", "SendBacklogGrowing", "ClientsNotReturning",
             ]

@@ -123,6 +123,41 @@ struct SeriesTests {
         }
     }
 
+    @Test("a silent feed fires live and in a backtest alike, by feed; it ends with the feed's return, and when its match is over")
+    func feeds() async throws {
+        try await withDatabase { pool in
+            _ = try await Traffic(pool)
+            let rule = Rules.make("Silent", .feedSilent(FeedSilentCondition(for: RuleDuration(minutes: 5))), by: [.feed], severity: .ticket)
+            let clock = HandClock()
+            let minutes = Mutex(0)
+            let evaluator = RuleEvaluator(
+                pool: pool,
+                rules: RuleRegistry(rules: [rule], logger: .silent),
+                receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
+                feeds: { _ in
+                    let minute = minutes.withLock { $0 }
+                    let back = FeedSample(feed: "a", matches: 2, followers: 10..<20 ~= minute ? 7 : 0, silentSeconds: 0)
+                    let over = FeedSample(feed: "b", matches: 1, followers: minute < 12 ? 0 : 900, silentSeconds: 0)
+                    // The match of b is over in minute 30.
+                    return minute < 30 ? [back, over] : [back]
+                },
+                logger: .silent,
+                now: { clock.now }
+            )
+            for minute in 0..<45 {
+                clock.set((Traffic.start + minute).timestamp + .seconds(2))
+                minutes.withLock { $0 = minute }
+                try await evaluator.evaluate(through: (Traffic.start + minute).timestamp)
+            }
+            #expect(evaluator.faults == [:])
+            let live = try await Recorded.transitions(pool).sorted { $0.minute < $1.minute }
+            #expect(live.map(\.group) == ["feed=a", "feed=b", "feed=a", "feed=b"])
+            #expect(live.map(\.kind) == ["firing", "firing", "resolved", "resolved"] && live.map(\.minute) == [14, 16, 22, 32])
+            let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 43)
+            #expect(decided(try await RuleBacktest(span: span, on: pool).run(rule)) == live)
+        }
+    }
+
     @Test("of devices whose token is gone those are counted that register the same app within a day")
     func returns() async throws {
         try await withDatabase { pool in

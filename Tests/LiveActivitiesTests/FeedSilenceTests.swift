@@ -86,6 +86,66 @@ struct FeedSilenceTests {
         }
     }
 
+    @Test(
+        "a feed silenced for three days: no start, nothing re-dated, the card stale in time, the activity ended; it all goes on with the feed"
+    )
+    func threeDays() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            let shownUntil = try #require(bench.apns.calls("start").first?.aps.integer("stale-date"))
+            #expect(shownUntil <= bench.now.seconds + 1800)
+            bench.apns.forget()
+            // As if it had stopped then: all stored times lie three days back, and nobody looked meanwhile.
+            bench.clock.advance(.seconds(3 * 86_400))
+            try await bench.phone("bob", "phone-bob", 2)
+            try await bench.follow("bob")
+            for _ in 0..<3 {
+                try await bench.run(feedIsSilent: true)
+                bench.clock.advance(.seconds(1000))
+            }
+            #expect(bench.apns.calls.map(\.event) == ["end"], "no start, no heartbeat that dates the old score anew")
+            #expect(try await bench.count("SELECT count(*) FROM liveActivities WHERE endCause = 'feed_silent'") >= 1)
+            #expect(try await bench.count("SELECT count(*) FROM liveActivities WHERE status = 'active'") == 0)
+            let match = try #require(try await MatchStore(pool: bench.pool).display("m1", now: bench.now))
+            #expect(match.feed == .lost)
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.event) == ["start", "start"], "for who had a card and for who followed meanwhile")
+            #expect(try await MatchStore(pool: bench.pool).display("m1", now: bench.now)?.feed == .confirmed)
+        }
+    }
+
+    @Test(
+        "a feed's followers are counted once it has confirmed nothing for a minute; who pushes may be quiet in a break; what is over counts no more"
+    )
+    func affected() async throws {
+        try await LiveBench.with { bench in
+            for (match, phase) in [("m1", "live"), ("m2", "live"), ("m3", "break"), ("m4", "live"), ("m5", "ended")] {
+                try await bench.score(match, phase: phase, runs: 1)
+                for user in ["ann", "bob"] { try await bench.follow(user, match) }
+            }
+            try await bench.pool.execute("UPDATE activeMatches SET feedUrl = 'https://feed.example/all' WHERE matchId IN ('m1', 'm2')")
+            let store = FeedHealthStore(pool: bench.pool)
+            func followers() async throws -> [String: Int64] {
+                Dictionary(uniqueKeysWithValues: try await store.feeds(now: bench.now).map { ($0.name, $0.followers) })
+            }
+            bench.clock.advance(.seconds(59))
+            #expect(try await followers() == ["https://feed.example/all": 0, "pushed: m3": 0, "pushed: m4": 0])
+            bench.clock.advance(.seconds(1))
+            try await bench.pool.execute(MatchQueries.confirm("matchId = 'm2'", now: bench.now))
+            #expect(try await followers() == ["https://feed.example/all": 2, "pushed: m3": 0, "pushed: m4": 2])
+            bench.clock.advance(.seconds(1800))
+            #expect(try await followers() == ["https://feed.example/all": 4, "pushed: m3": 2, "pushed: m4": 2])
+            let overview = try await MatchOverviewStore(pool: bench.pool).matches(now: bench.now)
+            #expect(
+                Dictionary(uniqueKeysWithValues: overview.map { ($0.matchId, $0.feed) })
+                    == ["m1": .stale, "m2": .silent, "m3": .stale, "m4": .stale, "m5": .confirmed]
+            )
+        }
+    }
+
     @Test("a state that is sent again, and a 304, confirm; an older state does not")
     func confirmation() async throws {
         try await withDatabase { pool in

@@ -23,7 +23,12 @@ struct LiveRoutes: Sendable {
             let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
             let clock = bench.clock
             let now: @Sendable () -> Timestamp = { clock.now }
-            FollowRoutes(store: bench.follows, wake: WakeSignal(), now: now).add(to: router)
+            FollowRoutes(
+                store: bench.follows,
+                starts: StartStatusStore(pool: bench.pool, policy: bench.policy),
+                wake: WakeSignal(),
+                now: now
+            ).add(to: router)
             ActivityRoutes(store: bench.activities, wake: WakeSignal(), now: now).add(to: router)
             CustomActivityRoutes(
                 store: CustomActivityStore(pool: bench.pool),

@@ -11,6 +11,36 @@ import Testing
 
 @Suite("Routes of follows and activities")
 struct RouteTests {
+    @Test("the answer to a follow, the list and the device say how each match stands on each device: what waits, why, and until when")
+    func starts() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            try await bench.phone("ann", "phone", 1)
+            func starts(_ answer: String) throws -> [JSONValue] { try JSONParser.parse(Array(answer.utf8))["starts"]?.elements ?? [] }
+            for match in ["m1", "m2", "m3", "m4"] { try await bench.score(match, runs: 1) }
+            for match in ["m1", "m2", "m3"] {
+                let answer = try await routes.call("/user/follow/match", .post, as: "ann", #"{"matchId": "\#(match)"}"#)
+                #expect(try starts(String(buffer: answer.body)).map { $0["state"] } == [.string("starting")])
+                try await bench.run()
+            }
+            let answer = try await routes.call("/user/follow/match", .post, as: "ann", #"{"matchId": "m4", "position": 3}"#)
+            let fourth = try #require(try starts(String(buffer: answer.body)).first)
+            #expect(
+                fourth["reason"] == .string("startBudget") && fourth["state"] == .string("waiting")
+                    && fourth["deviceId"] == .string("phone")
+            )
+            #expect(fourth["startsAt"]?.string.flatMap { Timestamp(rfc3339: $0) } ?? bench.now > bench.now + .seconds(3000))
+            for path in ["/user/follow/match", "/devices/phone/live-activities"] {
+                let text = String(buffer: try await routes.call(path, .get, as: "ann").body)
+                #expect(try starts(text).map { $0["matchId"] } == ["m1", "m2", "m3", "m4"].map { .string($0) }, "\(text)")
+                #expect(try starts(text).last == fourth)
+            }
+            #expect(try starts(String(buffer: try await routes.call("/devices/other/live-activities", .get, as: "ann").body)).isEmpty)
+            let refused = try await routes.call("/user/follow/match", .post, as: "ann", #"{"matchId": "m4", "position": 0}"#)
+            #expect(refused.status == .unprocessableContent)
+        }
+    }
+
     @Test("L-19: follow answers with the state of a live match; unfollow by path, by body, and twice; the list of follows")
     func follow() async throws {
         try await LiveRoutes.with { routes in
@@ -24,14 +54,14 @@ struct RouteTests {
             let text = String(buffer: answer.body)
             guard case .object(let members) = try JSONParser.parse(Array(text.utf8)) else { throw CancellationError() }
             #expect(members["following"] == .bool(true) && members["phase"] == .string("live") && text.contains(#""runs":7"#))
-            #expect(try await followed() == #"{"matches":["m1"]}"#)
+            #expect(try await followed() == #"{"matches":["m1"],"starts":[]}"#)
             #expect(try await routes.call("/user/follow/match/m1", .delete, as: "ann").status == .noContent)
-            #expect(try await followed() == #"{"matches":[]}"#)
+            #expect(try await followed() == #"{"matches":[],"starts":[]}"#)
             #expect(try await routes.call("/user/follow/match/m1", .delete, as: "ann").status == .noContent)
             #expect(try await routes.call("/user/follow/match", .post, as: "ann", body).status == .ok)
-            #expect(try await followed() == #"{"matches":["m1"]}"#)
+            #expect(try await followed() == #"{"matches":["m1"],"starts":[]}"#)
             #expect(try await routes.call("/user/follow/match", .delete, as: "ann", #"{"matchId": "m1"}"#).status == .noContent)
-            #expect(try await followed() == #"{"matches":[]}"#)
+            #expect(try await followed() == #"{"matches":[],"starts":[]}"#)
             #expect(try await routes.call("/user/follow/match", .post, as: "service", body).status == .forbidden)
             #expect(try await routes.call("/user/follow/match", .post, as: nil, body).status == .unauthorized)
             #expect(try await routes.call("/user/follow/match", .post, as: "ann", #"{"matchId": "a b"}"#).status == .unprocessableContent)

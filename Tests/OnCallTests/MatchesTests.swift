@@ -103,6 +103,24 @@ struct MatchesTests {
         }
     }
 
+    @Test("a match whose feed confirms nothing is marked in the overview and on its page")
+    func silent() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            try await Self.seed(pool)
+            func shown() async throws -> [Bool] {
+                var shown: [Bool] = []
+                for path in ["/oncall/matches", "/oncall/matches/final%2F26"] {
+                    let answer = try await client.execute(uri: path, method: .get, headers: Self.reading)
+                    shown.append(String(buffer: answer.body).contains("has confirmed nothing for"))
+                }
+                return shown
+            }
+            #expect(try await shown() == [false, false])
+            try await pool.execute("UPDATE activeMatches SET confirmedAt = \(Self.now - .seconds(420))")
+            #expect(try await shown() == [true, true])
+        }
+    }
+
     @Test("another subject has the same page, without a score; what is not there is told")
     func others() async throws {
         try await page("/oncall/matches/OrderAttributes%2F77") { html, _ in

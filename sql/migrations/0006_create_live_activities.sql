@@ -12,6 +12,8 @@ CREATE TABLE follows (
     matchId    text COLLATE "C" NOT NULL,
     -- The device that the match was followed from. Every device of the user gets the activity.
     deviceId   text COLLATE "C",
+    -- What the user wants first, from 1; null: after all that have a position, in the order of following.
+    position   smallint,
     followedAt timestamptz      NOT NULL,
     -- 48 hours after the match ended; null until then. A follow of a match that never comes is deleted after 90 days.
     expiresAt  timestamptz,
@@ -50,15 +52,16 @@ CREATE TABLE activeMatches (
     -- The latest state as the feed returned it.
     feedState        jsonb,
     pollerState      text             NOT NULL DEFAULT 'paused' CHECK (pollerState IN ('polling', 'paused', 'ended')),
+    -- The source of this state: the feed's name, by default its URL without sign-in and query; null if it was pushed. Then its priority, of
+    -- which 0 (pushed) is the highest.
     feedUrl          text,
-    -- Lease of the server that polls the feed.
-    feedOwner        text,
-    feedLeaseUntil   timestamptz,
-    feedEpoch        bigint           NOT NULL DEFAULT 0,
+    feedPriority     smallint         NOT NULL DEFAULT 0,
     -- Lease of the server that sends to followers. The epoch is the fencing number of every push.
     owner            text,
     leaseUntil       timestamptz,
     epoch            bigint           NOT NULL DEFAULT 0,
+    -- From 1, the most important, to 9: which matches are started on a device that follows more than it may start.
+    startPriority    smallint         NOT NULL DEFAULT 5,
     startsAt         timestamptz,
     wentLiveAt       timestamptz,
     endedAt          timestamptz,
@@ -72,6 +75,33 @@ CREATE TABLE activeMatches (
 CREATE INDEX activeMatches_expiresAt ON activeMatches (expiresAt) WHERE expiresAt IS NOT NULL;
 
 COMMENT ON TABLE activeMatches IS 'State of each match that is live, will be soon, or ended in the last 48 hours.';
+
+CREATE TABLE scoreFeeds (
+    -- The feed's name: by default its URL without sign-in and query, which may be secrets.
+    feedUrl        text COLLATE "C" PRIMARY KEY,
+    -- Lease of the server that polls the feed.
+    feedOwner      text,
+    feedLeaseUntil timestamptz,
+    feedEpoch      bigint           NOT NULL DEFAULT 0
+);
+
+COMMENT ON TABLE scoreFeeds IS 'Who polls which score feed.';
+
+-- Input of alert rules: which score feeds confirm nothing, and how many people that affects. Sampled by the evaluator.
+CREATE TABLE feedMinutes (
+    minute        timestamptz      NOT NULL,
+    -- The feed's name, or 'pushed: ' and the matchId.
+    feed          text COLLATE "C" NOT NULL,
+    -- Matches of the feed that are being played; 0: none is any more, so nobody is affected.
+    matches       integer          NOT NULL,
+    -- Followers of those of them that the feed confirmed nothing of for a minute or longer.
+    followers     bigint           NOT NULL,
+    -- Since the match that was confirmed longest ago was confirmed.
+    silentSeconds bigint           NOT NULL,
+    PRIMARY KEY (minute, feed)
+);
+
+COMMENT ON TABLE feedMinutes IS 'Score feeds of matches that are being played, sampled once a minute.';
 
 CREATE TABLE activitySubjects (
     -- '<attributesType>/<activityId>'

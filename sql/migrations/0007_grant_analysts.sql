@@ -88,9 +88,10 @@ INSERT INTO analystColumns (relation, columns) VALUES
     ('alertAcceptances', 'acceptanceId, alertId, rule, groupKey, groupLabels, author, reason, acceptedAt, effectiveFrom, level, undoneAt,
         undoneBy, effectiveTo'),
 
-    ('follows', 'userId, matchId, deviceId, followedAt, expiresAt'),
+    ('feedMinutes', 'minute, feed, matches, followers, silentSeconds'),
+    ('follows', 'userId, matchId, deviceId, position, followedAt, expiresAt'),
     ('activeMatches', 'matchId, phase, displayState, seq, stateTimestamp, stateBuiltAt, previousScores, cooldowns, lastBalls,
-        pollerState, owner, leaseUntil, epoch, startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt'),
+        pollerState, feedUrl, feedPriority, owner, leaseUntil, epoch, startPriority, startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt'),
     ('liveActivities', 'matchId, userId, deviceId, instance, status, endReason, endCause, attributesType, app, environment, createdAt,
         startAttempts, startsDelivered, nextStartAt, startSentAt, startAcceptedAt, activatedAt, endedAt, lastTimestampSent, lastSentAt,
         expiresAt'),

@@ -42,7 +42,7 @@ BEGIN
         FOR target IN
             SELECT relname AS name, relkind = 'v' AS isView,
                    -- Tables of the layer Alerting, and the series that the evaluator samples for rules.
-                   relname ~ '^alert' OR relname IN ('notifications', 'notificationattempts', 'sendbacklogminutes', 'circuitminutes',
+                   relname ~ '^alert' OR relname IN ('notifications', 'notificationattempts', 'sendbacklogminutes', 'circuitminutes', 'feedminutes',
                        'providercodedays', 'devicereregistrationhours') AS isAlerting
             FROM pg_class
             WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v') AND NOT relispartition

@@ -19,5 +19,6 @@ struct ConditionKind: Sendable {
 
     static let all: [ConditionKind] = [
         .ratio, .burnRate, .latency, .baseline, .absence, .trafficDrop, .backlog, .queueAge, .firstSight, .reregistration,
+        .feedSilent,
     ]
 }

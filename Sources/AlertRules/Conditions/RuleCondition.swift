@@ -48,6 +48,8 @@ package enum SeriesSource: Sendable, Hashable {
     case codes
     /// Hourly cohorts of devices whose token was no longer registered.
     case reregistrations
+    /// Samples of the score feeds: how many followers silent ones affect.
+    case feeds
 }
 
 /// Which attempts are the denominator: for each named dimension, the values that count.

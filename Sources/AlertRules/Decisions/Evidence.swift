@@ -26,6 +26,8 @@ package struct Evidence: Sendable, Hashable, Codable {
         case firstSight = "first_sight"
         /// `reregistration/1`: `attempts` are devices, `bad` those that did not return; `expected` would have returned as usual.
         case reregistration
+        /// `feed-silent/1`: `bad` is the number of followers affected.
+        case feedSilent = "feed_silent"
 
         /// What was expected is part of the evidence.
         var hasExpectation: Bool { isMultiple || [.reregistration, .trafficDrop].contains(self) }
@@ -44,10 +46,10 @@ package struct Evidence: Sendable, Hashable, Codable {
         }
 
         /// `bad` of `attempts` are attempts.
-        package var countsAttempts: Bool { ![.trafficDrop, .backlog, .queueAge, .reregistration].contains(self) }
+        package var countsAttempts: Bool { ![.trafficDrop, .backlog, .queueAge, .reregistration, .feedSilent].contains(self) }
 
         /// The larger number of `bad` is the worse window, whatever the share.
-        var comparesNumbers: Bool { [.backlog, .queueAge, .firstSight].contains(self) }
+        var comparesNumbers: Bool { [.backlog, .queueAge, .firstSight, .feedSilent].contains(self) }
     }
 
     /// `ratio/2` or `baseline/2`.
@@ -96,6 +98,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .backlog: "\(threshold.numerator) waiting"
         case .queueAge: Self.age(threshold.numerator)
         case .firstSight: "any"
+        case .feedSilent: Self.followers(threshold.numerator)
         case .reregistration, .trafficDrop: "\(threshold.percent) of the usual"
         }
     }
@@ -110,7 +113,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .unusualVolume: "above \(thresholdText) what the last days let expect, under unusual volume"
         case .newNormal: "above \(thresholdText) the lowest level of two weeks: a new normal"
         case .backlog: "above \(thresholdText), and growing"
-        case .queueAge: "above \(thresholdText)"
+        case .queueAge, .feedSilent: "above \(thresholdText)"
         case .absence, .firstSight: thresholdText
         case .reregistration, .trafficDrop: "below \(thresholdText)"
         }
@@ -130,6 +133,7 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .trafficDrop: return "\(counts.attempts) attempts, " + Self.usual(counts, expected)
         case .backlog: return "\(counts.bad) waiting"
         case .queueAge: return Self.age(counts.bad)
+        case .feedSilent: return Self.followers(counts.bad)
         case .firstSight: return counts.bad == 1 ? "1 attempt" : "\(counts.bad) attempts"
         case .reregistration:
             let returned = Fraction.percent(counts.attempts > 0 ? Double(counts.attempts - counts.bad) / Double(counts.attempts) : 0)
@@ -141,6 +145,8 @@ package struct Evidence: Sendable, Hashable, Codable {
     private static func age(_ seconds: Int64) -> String {
         seconds < 120 ? "\(seconds) s" : RuleDuration(minutes: Int(seconds / 60)).description
     }
+
+    private static func followers(_ count: Int64) -> String { count == 1 ? "1 follower" : "\(count) followers" }
 
     private static func usual(_ counts: AttemptCounts, _ expected: Double?) -> String {
         guard let expected, expected > 0 else { return "none usual" }

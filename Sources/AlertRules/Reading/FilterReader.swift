@@ -57,6 +57,7 @@ extension Dimension {
         case .providerErrorCode:
             "an attempt that succeeds has no code, so a code has no share of its own: give the codes that count as bad to 'code' of 'ratio' "
                 + "(one rule for each code is one alert for each), or use 'first_sight' for codes that are new; "
+        case .feed: "only 'feed_silent' looks at score feeds; "
         default: nil
         }
     }

@@ -117,11 +117,12 @@ package enum RuleTestRunner {
         }
     }
 
-    /// A backlog's number is what waits in a minute of which there is a sample; of a code only the first minute of a day is kept.
+    /// A backlog's number is what waits in a minute of which there is a sample, a feed's how many it affects; of a code only the first minute of a day is kept.
     private static func asRead(_ rows: [KeyedCounts], by rule: AlertRule) -> [KeyedCounts] {
         switch rule.condition.source {
         case .attempts, .reregistrations: return rows
         case .backlog, .queueAge: return rows.map { KeyedCounts(key: $0.key, minute: $0.minute, attempts: 1, bad: $0.counts.attempts) }
+        case .feeds: return rows.map { KeyedCounts(key: $0.key, minute: $0.minute, attempts: 1, bad: $0.counts.bad) }
         case .codes:
             var days: Set<Int64> = []
             return rows.filter { days.insert($0.minute.day).inserted }

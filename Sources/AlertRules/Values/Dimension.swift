@@ -7,9 +7,11 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, Codin
     case appVersion
     /// The provider's own code; groups of `first_sight` only.
     case providerErrorCode
+    /// The score feed: its URL, or `pushed: ` and the matchId; groups of `feed_silent` only.
+    case feed
 
     /// Every condition over attempts knows these.
-    static let common = allCases.filter { $0 != .appVersion && $0 != .providerErrorCode }
+    static let common = allCases.filter { ![.appVersion, .providerErrorCode, .feed].contains($0) }
 
     /// The values the contract allows; nil where any text is possible.
     var allowedValues: [String]? {
@@ -18,7 +20,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, Codin
         case .provider: ["apns", "fcm"]
         case .platform: ["ios", "android", "web"]
         case .environment: ["production", "sandbox"]
-        case .app, .pushType, .appMajor, .appVersion, .providerErrorCode: nil
+        case .app, .pushType, .appMajor, .appVersion, .providerErrorCode, .feed: nil
         }
     }
 }

@@ -8,7 +8,7 @@ enum ReproducingSQL {
         let window = transition.evidence.observed
         switch rule.condition.source {
         case .attempts: break
-        case .backlog, .queueAge, .codes, .reregistrations: return SeriesSQL.text(transition, rule: rule)
+        case .backlog, .queueAge, .codes, .reregistrations, .feeds: return SeriesSQL.text(transition, rule: rule)
         }
         if let drop = rule.condition.trafficDrop { return usual(transition, rule: rule, drop) }
         let header =

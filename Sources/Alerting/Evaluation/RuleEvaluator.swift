@@ -35,6 +35,7 @@ package final class RuleEvaluator: Service, Sendable {
     private let backlog: BacklogSource?
     private let sampling: BacklogSampling?
     private let circuits: CircuitSampling?
+    private let feeds: FeedSampling?
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
@@ -52,6 +53,7 @@ package final class RuleEvaluator: Service, Sendable {
         backlog: BacklogSource? = nil,
         sampling: BacklogSampling? = nil,
         circuits: CircuitSampling? = nil,
+        feeds: FeedSampling? = nil,
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -63,6 +65,7 @@ package final class RuleEvaluator: Service, Sendable {
         self.backlog = backlog
         self.sampling = sampling
         self.circuits = circuits
+        self.feeds = feeds
         self.logger = logger
         self.clock = clock
         self.now = now
@@ -210,6 +213,7 @@ package final class RuleEvaluator: Service, Sendable {
             recompute: configuration.recomputeMinutes,
             sampling: sampling,
             circuits: circuits,
+            feeds: feeds,
             now: now()
         )
         let faults = try await pass.run(through: last)

@@ -101,7 +101,7 @@ extension AlertRule {
 }
 
 extension Dimension {
-    /// The column of the rollups; the provider's own code is in none.
+    /// The column of the rollups; the provider's own code and the feed are in none.
     var rollup: RollupDimension? {
         switch self {
         case .eventType: .eventType
@@ -112,7 +112,7 @@ extension Dimension {
         case .pushType: .pushType
         case .appMajor: .appMajor
         case .appVersion: .appVersion
-        case .providerErrorCode: nil
+        case .providerErrorCode, .feed: nil
         }
     }
 }

@@ -9,6 +9,7 @@ struct SeriesPass {
     let recompute: Int
     let sampling: BacklogSampling?
     let circuits: CircuitSampling?
+    let feeds: FeedSampling?
     let now: Timestamp
 
     /// Returns what could not be filled, with the reason; the others are filled all the same. Throws when the database is away or the
@@ -20,6 +21,9 @@ struct SeriesPass {
         }
         try await attempt("circuits", &faults) {
             if let circuits { try await CircuitSeries.add(try await circuits(now - CircuitSeries.reach), at: now, on: pool) }
+        }
+        try await attempt("feeds", &faults) {
+            if let feeds { try await FeedSeries.add(try await feeds(now), at: now, on: pool) }
         }
         try await attempt(CodeSeries.name, &faults) {
             try await CodeSeries(lease: lease, recompute: recompute, pool: pool).fill(through: last)

@@ -37,6 +37,13 @@ enum SeriesSQL {
                 WHERE hour >= '\(first)' AND hour < '\(last)'\(condition(.provider, "provider"))\(condition(.app, "app"))
                 GROUP BY ROLLUP (hour) ORDER BY hour NULLS LAST;
                 """
+        case .feeds:
+            return header + """
+                SELECT minute, feed, matches, followers, silentSeconds
+                FROM feedMinutes
+                WHERE minute >= '\(from)' AND minute < '\(to)'\(condition(.feed, "feed"))
+                ORDER BY minute, feed;
+                """
         }
     }
 }

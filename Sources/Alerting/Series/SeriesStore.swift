@@ -16,6 +16,7 @@ enum SeriesStore {
         case .attempts: return []
         case .backlog, .queueAge: return GroupHistory.groups(of: rule, rows: try await queue(rule, first, last, session))
         case .reregistrations: return GroupHistory.groups(of: rule, rows: try await reregistrations(rule, first, last, session))
+        case .feeds: return GroupHistory.groups(of: rule, rows: try await FeedSeries.rows(from: first, through: last, on: session))
         case .codes:
             let rows = try await codes(rule, first, last, session)
             let known = try await firstAttempt(on: session)

@@ -28,7 +28,7 @@ extension MatchScore {
         return (try? encoder.encode(self)) ?? Data()
     }
 
-    fileprivate static func parse(_ json: [UInt8]) throws(FeedError) -> JSONValue {
+    package static func parse(_ json: [UInt8]) throws(FeedError) -> JSONValue {
         do {
             return try JSONParser.read(json)
         } catch {
@@ -53,6 +53,7 @@ extension MatchScore: FeedValue {
         phase = try fields.choice("phase", of: MatchPhase.self)
         status = try fields.text("status", 1...200)
         startsAt = try fields.optionalMoment("startsAt")
+        priority = try fields.number("priority", 1...9)
         ballsPerOver = try fields.number("ballsPerOver", 1...20)
         innings = try fields.optional("innings") ?? []
         balls = try fields.optional("balls")

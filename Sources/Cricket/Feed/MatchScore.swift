@@ -26,6 +26,8 @@ package struct MatchScore: Sendable, Hashable, Encodable {
     /// A line to show instead of ours: `Rain, inspection at 18:30`.
     package var status: String?
     package var startsAt: Timestamp?
+    /// From 1, the most important, to 9: what is started on a device that follows more than it may start.
+    package var priority: Int?
     package var ballsPerOver: Int?
     package var innings: [InningsScore]
     /// The latest balls, oldest first. Omitted by feeds with scores only; then there are no events about balls.
@@ -42,6 +44,7 @@ package struct MatchScore: Sendable, Hashable, Encodable {
         phase: MatchPhase,
         status: String? = nil,
         startsAt: Timestamp? = nil,
+        priority: Int? = nil,
         ballsPerOver: Int? = nil,
         innings: [InningsScore] = [],
         balls: [Ball]? = nil,
@@ -56,6 +59,7 @@ package struct MatchScore: Sendable, Hashable, Encodable {
         self.phase = phase
         self.status = status
         self.startsAt = startsAt
+        self.priority = priority
         self.ballsPerOver = ballsPerOver
         self.innings = innings
         self.balls = balls

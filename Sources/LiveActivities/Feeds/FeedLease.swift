@@ -1,31 +1,31 @@
 import Postgres
 import PushContract
 
-/// Who polls the feed of which match: a lease on the match's row, by the database's clock.
+/// Who polls which feed: a lease on its row, by the database's clock.
 struct FeedLease: Sendable {
     /// Beyond the time to the next question.
     static let margin: Duration = .seconds(15)
 
-    private static let columns = RowLease(owner: "feedOwner", until: "feedLeaseUntil", epoch: "feedEpoch")
+    private static let columns = RowLease(owner: "feedOwner", until: "feedLeaseUntil", epoch: "feedEpoch", table: "f")
 
     let pool: PostgresPool
     let owner: String
 
-    /// Whether this instance may ask the feed now. A feed no match is known of yet may be asked by anybody: the states order themselves.
+    /// Whether this instance may ask the feed now.
     func claim(_ url: String, for duration: Duration = margin) async throws -> Bool {
-        let claimed = try await pool.query(
+        try await !pool.query(
             """
-            UPDATE activeMatches SET \(FeedLease.columns.assign(to: owner, for: duration))
-            WHERE feedUrl = \(url) AND \(FeedLease.columns.isAvailable(to: owner))
-            RETURNING matchId
+            INSERT INTO scoreFeeds AS f (feedUrl, feedOwner, feedLeaseUntil, feedEpoch)
+            VALUES (\(url), \(owner), \(RowLease.end(of: duration)), 1)
+            ON CONFLICT (feedUrl) DO UPDATE SET \(FeedLease.columns.assign(to: owner, for: duration))
+            WHERE \(FeedLease.columns.isAvailable(to: owner))
+            RETURNING 1
             """
-        )
-        if !claimed.isEmpty { return true }
-        return try await pool.query("SELECT 1 FROM activeMatches WHERE feedUrl = \(url) LIMIT 1").isEmpty
+        ).isEmpty
     }
 
     /// Lets another instance begin at once.
     func release() async throws {
-        try await pool.execute("UPDATE activeMatches SET feedLeaseUntil = NULL WHERE feedOwner = \(owner)")
+        try await pool.execute("UPDATE scoreFeeds SET feedLeaseUntil = NULL WHERE feedOwner = \(owner)")
     }
 }

@@ -1,4 +1,4 @@
-import Cricket
+package import Cricket
 import Foundation
 import HTTPClient
 import PushContract
@@ -6,7 +6,8 @@ import PushContract
 /// Asks one URL for states, and remembers its validators so that an unchanged answer costs next to nothing.
 struct FeedReader: Sendable {
     enum FetchResult: Sendable {
-        case states([MatchScore])
+        /// The usable states, and what is wrong with the others.
+        case states([MatchScore], faults: [FeedError] = [])
         case notModified
         case failed(String, retryAfter: Duration?)
     }
@@ -14,6 +15,8 @@ struct FeedReader: Sendable {
     let feed: ScoreFeed
     private var validators: [(String, String)] = []
     private var pending: [(String, String)] = []
+    /// States of the last answer that were not heard because a better source was: that one may fall silent while this answer stays the same.
+    private(set) var ignored: [MatchScore] = []
 
     init(_ feed: ScoreFeed) { self.feed = feed }
 
@@ -36,20 +39,49 @@ struct FeedReader: Sendable {
         default: return .failed("the feed answered \(response.status)", retryAfter: wait)
         }
         guard !response.isTruncated else { return .failed("the feed's answer is larger than one megabyte", retryAfter: nil) }
-        do {
-            let states = try MatchScore.readAll(json: response.body, ignoringUnknownFields: true)
+        do throws(FeedError) {
+            let (states, faults) = try feed.states(in: response.body)
+            if let first = faults.first, states.isEmpty { throw first }
             pending = []
             if let etag = response.header("etag") { pending.append(("if-none-match", etag)) }
             if let date = response.header("last-modified") { pending.append(("if-modified-since", date)) }
-            return .states(states)
+            return .states(states, faults: faults)
         } catch {
             return .failed("the feed's answer cannot be used: \(error)", retryAfter: nil)
         }
     }
 
     /// The answer was taken in. Before that, asking again must bring it again.
-    mutating func confirm() { validators = pending }
+    mutating func confirm(ignored: [MatchScore] = []) {
+        validators = pending
+        self.ignored = ignored
+    }
 
     /// Without what may hold a secret.
-    var source: MatchSource { MatchSource(url: String(feed.url.prefix { $0 != "?" && $0 != "#" })) }
+    var source: MatchSource { MatchSource(url: feed.name, priority: feed.priority) }
+}
+
+extension ScoreFeed {
+    /// The states in an answer, and what is wrong with those matches that have none: one of them keeps no other from being heard.
+    package func states(in answer: [UInt8]) throws(FeedError) -> (states: [MatchScore], faults: [FeedError]) {
+        guard let mapping else { return (try MatchScore.readAll(json: answer, ignoringUnknownFields: true), []) }
+        var (states, faults): ([MatchScore], [FeedError]) = ([], [])
+        for mapped in try mapping.states(in: try MatchScore.parse(answer)) {
+            switch mapped.state {
+            case .success(let state): states.append(state)
+            case .failure(let fault): faults.append(fault)
+            }
+        }
+        return (states, faults)
+    }
+
+    /// A URL without sign-in and query.
+    static func publicName(of url: String) -> String {
+        let shown = url.prefix { $0 != "?" && $0 != "#" }
+        guard let scheme = shown.range(of: "://"), let at = shown[scheme.upperBound...].prefix(while: { $0 != "/" }).lastIndex(of: "@")
+        else {
+            return String(shown)
+        }
+        return String(shown[..<scheme.upperBound] + shown[shown.index(after: at)...])
+    }
 }

@@ -1,17 +1,34 @@
+package import Cricket
 import Foundation
 import HTTPClient
 
 /// A URL to poll for scores, and what its owner wants to see before it answers.
 package struct ScoreFeed: Sendable, Hashable {
     package var url: String
+    /// What it is called in logs, alerts and the database: its URL without what may hold a secret, unless its owner has named it.
+    package var name: String
     package var headers: [String: String]
     /// Holds a bearer token. Read before each request, so that a new one needs no restart.
     package var tokenFile: String?
+    /// Of several sources of a match, 1 is heard before 2.
+    package var priority: Int16
+    /// How its answer becomes states; nil: it answers with states.
+    package var mapping: FeedMapping?
 
-    package init(url: String, headers: [String: String] = [:], tokenFile: String? = nil) {
+    package init(
+        url: String,
+        name: String? = nil,
+        headers: [String: String] = [:],
+        tokenFile: String? = nil,
+        priority: Int16 = 1,
+        mapping: FeedMapping? = nil
+    ) {
         self.url = url
+        self.name = name ?? ScoreFeed.publicName(of: url)
         self.headers = headers
         self.tokenFile = tokenFile
+        self.priority = priority
+        self.mapping = mapping
     }
 
     struct UnreadableToken: Error, Sendable, CustomStringConvertible {

@@ -80,8 +80,9 @@ package struct ScoreFeedPoller: Service {
     func ask(_ reader: inout FeedReader) async -> FeedPollInterval.Outcome? {
         do {
             guard let source = reader.source.url, try await lease.claim(source) else { return nil }
-            let outcome = try await outcome(of: await reader.read(send), source: reader.source)
-            if outcome == .changed || outcome == .same || outcome == .over { reader.confirm() }
+            let answer = await reader.read(send)
+            let (outcome, ignored) = try await outcome(of: answer, reader)
+            if outcome == .changed || outcome == .same || outcome == .over { reader.confirm(ignored: ignored) }
             return outcome
         } catch {
             logger.warning("a score feed could not be taken in", metadata: ["error": "\(error)"])
@@ -90,28 +91,47 @@ package struct ScoreFeedPoller: Service {
         }
     }
 
-    private func outcome(of answer: FeedReader.FetchResult, source: MatchSource) async throws -> FeedPollInterval.Outcome {
+    private func outcome(
+        of answer: FeedReader.FetchResult,
+        _ reader: FeedReader
+    ) async throws -> (outcome: FeedPollInterval.Outcome, ignored: [MatchScore]) {
+        let source = reader.source
         switch answer {
         case .notModified:
             try await store.confirm(feed: source.url, now: now())
-            MatchMetrics.count(poll: "notModified")
-            return .same
+            let (hasChanged, ignored) = try await take(reader.ignored, from: source)
+            MatchMetrics.count(poll: hasChanged ? "changed" : "notModified")
+            return (hasChanged ? .changed : .same, ignored)
         case .failed(let why, let retryAfter):
             logger.warning("a score feed does not answer as it should", metadata: ["feed": "\(source.url ?? "")", "why": "\(why)"])
             MatchMetrics.count(poll: "failed")
-            return .failed(retryAfter: retryAfter)
-        case .states(let states):
-            var hasChanged = false
-            for state in states {
-                do {
-                    if try await store.accept(state, from: source, now: now()).result == .accepted { hasChanged = true }
-                } catch let over as MatchIsOver {
-                    logger.warning("a score feed goes on after the end", metadata: ["why": "\(over)"])
-                }
+            return (.failed(retryAfter: retryAfter), reader.ignored)
+        case .states(let states, let faults):
+            for fault in faults {
+                logger.warning("a match of a score feed cannot be used", metadata: ["feed": "\(source.url ?? "")", "why": "\(fault)"])
             }
+            let (hasChanged, ignored) = try await take(states, from: source)
             MatchMetrics.count(poll: hasChanged ? "changed" : "same")
-            if !states.isEmpty, states.allSatisfy(\.phase.isFinal) { return .over }
-            return hasChanged ? .changed : .same
+            if faults.isEmpty, !states.isEmpty, states.allSatisfy(\.phase.isFinal) { return (.over, ignored) }
+            return (hasChanged ? .changed : .same, ignored)
         }
+    }
+
+    /// Whether anything was new, and what was not heard.
+    private func take(_ states: [MatchScore], from source: MatchSource) async throws -> (hasChanged: Bool, ignored: [MatchScore]) {
+        var hasChanged = false
+        var ignored: [MatchScore] = []
+        for state in states {
+            do {
+                switch try await store.accept(state, from: source, now: now()).result {
+                case .accepted: hasChanged = true
+                case .ignored: ignored.append(state)
+                case .unchanged, .stale: break
+                }
+            } catch let over as MatchIsOver {
+                logger.warning("a score feed goes on after the end", metadata: ["why": "\(over)"])
+            }
+        }
+        return (hasChanged, ignored)
     }
 }

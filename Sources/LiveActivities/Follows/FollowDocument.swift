@@ -8,9 +8,12 @@ struct FollowDocument: Encodable, Sendable {
     var phase: String?
     /// `UnifiedDisplayState`.
     var displayState: JSONValue?
+    /// On each device of the user.
+    var starts: [StartStatus]
 
-    init(matchId: String, _ followState: FollowStore.FollowState?) {
+    init(matchId: String, _ followState: FollowStore.FollowState?, starts: [StartStatus]) {
         self.matchId = matchId
+        self.starts = starts
         phase = followState?.phase
         displayState = followState.flatMap { try? JSONParser.parse(Array($0.displayState.utf8)) }
     }
@@ -19,4 +22,11 @@ struct FollowDocument: Encodable, Sendable {
 /// The matches a user follows.
 struct FollowList: Encodable, Sendable {
     var matches: [String]
+    /// How each stands on each device of the user.
+    var starts: [StartStatus]
+}
+
+/// What a user follows, as it stands on one device.
+struct DeviceActivityList: Encodable, Sendable {
+    var starts: [StartStatus]
 }

@@ -5,9 +5,11 @@ import Hummingbird
 package import PushContract
 package import ServiceKit
 
-/// `GET`, `POST` and `DELETE /user/follow/match`, and `DELETE /user/follow/match/{matchId}`: for app users.
+/// `GET`, `POST` and `DELETE /user/follow/match`, `DELETE /user/follow/match/{matchId}` and `GET /devices/{deviceId}/live-activities`: for
+/// app users.
 package struct FollowRoutes: Sendable {
     private let store: FollowStore
+    private let starts: StartStatusStore
     private let wake: WakeSignal
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
@@ -15,11 +17,13 @@ package struct FollowRoutes: Sendable {
     /// - Parameter wake: the live service's, if it runs in this process.
     package init(
         store: FollowStore,
+        starts: StartStatusStore,
         wake: WakeSignal,
         reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 16 << 10, inflated: 16 << 10)),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
+        self.starts = starts
         self.wake = wake
         self.reader = reader
         self.now = now
@@ -28,6 +32,7 @@ package struct FollowRoutes: Sendable {
     package func add(to router: HTTPRouter) {
         router.get("/user/follow/match", .user) { _, context in try await list(context) }
         router.post("/user/follow/match", .user) { request, context in try await follow(request, context) }
+        router.get("/devices/{deviceId}/live-activities", .user) { _, context in try await device(context) }
         router.delete("/user/follow/match", .user) { request, context in try await unfollowByBody(request, context) }
         router.delete("/user/follow/match/{matchId}", .user) { _, context in
             let matchId = try SubjectName.check(try context.path("matchId"), "matchId")
@@ -37,7 +42,17 @@ package struct FollowRoutes: Sendable {
 
     private func list(_ context: PushwatchContext) async throws -> Response {
         let userId = try context.requireUser()
-        return try JSONResponse(FollowList(matches: try await store.follows(of: userId, now: now()))).response()
+        let now = now()
+        let matches = try await store.follows(of: userId, now: now)
+        return try JSONResponse(FollowList(matches: matches, starts: try await starts.statuses(of: userId, now: now))).response()
+    }
+
+    /// What is shown on a device of the caller, on its way, or why not; empty for a device that is not registered.
+    private func device(_ context: PushwatchContext) async throws -> Response {
+        let userId = try context.requireUser()
+        let deviceId = try context.path("deviceId")
+        let statuses = try await starts.statuses(of: userId, deviceId: deviceId, now: now())
+        return try JSONResponse(DeviceActivityList(starts: statuses)).response()
     }
 
     private func follow(_ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -46,10 +61,20 @@ package struct FollowRoutes: Sendable {
         let matchId = try fields.required("matchId", SubjectName.id)
         let deviceId = try fields.optional("deviceId", JSONFields.identifier)
         let startsHere = try fields.optional("startsHere", JSONFields.bool) ?? false
+        let position = try fields.optional("position", JSONFields.integer(1...999)).map { Int16($0) }
         try fields.finish()
-        let followState = try await store.follow(userId: userId, matchId: matchId, deviceId: deviceId, startsHere: startsHere, now: now())
+        let now = now()
+        let followState = try await store.follow(
+            userId: userId,
+            matchId: matchId,
+            deviceId: deviceId,
+            startsHere: startsHere,
+            position: position,
+            now: now
+        )
         wake.signal()
-        return try JSONResponse(FollowDocument(matchId: matchId, followState)).response()
+        let statuses = try await starts.statuses(of: userId, subject: matchId, now: now)
+        return try JSONResponse(FollowDocument(matchId: matchId, followState, starts: statuses)).response()
     }
 
     private func unfollowByBody(_ request: Request, _ context: PushwatchContext) async throws -> Response {

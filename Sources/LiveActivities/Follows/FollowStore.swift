@@ -23,6 +23,7 @@ package struct FollowStore: Sendable {
     ///
     /// - Parameters:
     ///   - deviceId: where the person tapped.
+    ///   - position: what the user wants first, from 1; nil keeps the one it has.
     ///   - startsHere: the app starts the activity on that device by itself, so no start is sent to it unless its token stays away.
     /// - Returns: where the match stands; nil when nothing is known of it yet.
     package func follow(
@@ -30,13 +31,16 @@ package struct FollowStore: Sendable {
         matchId: String,
         deviceId: String?,
         startsHere: Bool,
+        position: Int16? = nil,
         now: Timestamp
     ) async throws -> FollowState? {
         try await pool.performTransaction { [policy] connection in
             try connection.execute(
                 """
-                INSERT INTO follows (userId, matchId, deviceId, followedAt) VALUES (\(userId), \(matchId), \(deviceId), \(now))
-                ON CONFLICT (userId, matchId) DO NOTHING
+                INSERT INTO follows AS f (userId, matchId, deviceId, position, followedAt)
+                VALUES (\(userId), \(matchId), \(deviceId), \(position), \(now))
+                ON CONFLICT (userId, matchId) DO UPDATE SET position = excluded.position
+                WHERE excluded.position IS NOT NULL AND f.position IS DISTINCT FROM excluded.position
                 """
             )
             try connection.execute(

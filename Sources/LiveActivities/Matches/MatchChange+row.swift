@@ -9,6 +9,7 @@ extension MatchChange {
 extension MatchScore {
     /// Play is on, or pauses.
     var isBeingPlayed: Bool { hasStarted && !phase.isFinal }
+    var startPriority: Int16 { priority.map { Int16($0) } ?? StartOrder.usualPriority }
 }
 
 /// `activeMatches.previousScores`: the last known score of each innings, by its number (seed 003).

@@ -14,14 +14,14 @@ enum MatchQueries {
         let detection = StoredMatch.Detection(tails: change.memory.window.tails, key: change.memory.key)
         return """
             INSERT INTO activeMatches (matchId, phase, displayState, seq, stateHash, stateTimestamp, stateBuiltAt, keyEvent,
-                keyEventPriority, previousScores, cooldowns, lastBalls, detection, feedState, pollerState, feedUrl,
+                keyEventPriority, previousScores, cooldowns, lastBalls, detection, feedState, pollerState, feedUrl, feedPriority, startPriority,
                 startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt)
             VALUES (\(change.score.matchId), \(change.score.phase.rawValue), \(change.text), \(change.memory.seq),
                 \(change.memory.stateHash), \(change.memory.stateTimestamp), \(now), \(change.newKeyEvent?.type.rawValue),
                 \(change.newKeyEvent.map { Int16($0.type.priority) }),
                 \(try StoredMatch.json(PreviousScores.of(change.score)))::jsonb, \(try StoredMatch.json(change.memory.cooldowns))::jsonb,
                 \(try StoredMatch.json(change.memory.window.balls))::jsonb, \(try StoredMatch.json(detection))::jsonb,
-                \(try StoredMatch.json(change.score))::jsonb, \(PollerState.of(change.score).rawValue), \(source.url),
+                \(try StoredMatch.json(change.score))::jsonb, \(PollerState.of(change.score).rawValue), \(source.url), \(source.priority), \(change.score.startPriority),
                 \(change.score.startsAt), \(change.score.isBeingPlayed ? now : nil), \(change.score.phase.isFinal ? now : nil), \(now), \(now),
                 \(change.score.phase.isFinal ? now + MatchStore.retention : nil))
             ON CONFLICT (matchId) DO NOTHING
@@ -38,8 +38,8 @@ enum MatchQueries {
                 cooldowns = \(try StoredMatch.json(change.memory.cooldowns))::jsonb,
                 lastBalls = \(try StoredMatch.json(change.memory.window.balls))::jsonb,
                 detection = \(try StoredMatch.json(detection))::jsonb, feedState = \(try StoredMatch.json(change.score))::jsonb,
-                pollerState = \(PollerState.of(change.score).rawValue), feedUrl = coalesce(\(source.url), feedUrl),
-                startsAt = coalesce(\(change.score.startsAt), startsAt),
+                pollerState = \(PollerState.of(change.score).rawValue), feedUrl = \(source.url), feedPriority = \(source.priority),
+                startPriority = \(change.score.startPriority), startsAt = coalesce(\(change.score.startsAt), startsAt),
                 wentLiveAt = coalesce(wentLiveAt, \(change.score.isBeingPlayed ? now : nil)),
                 endedAt = coalesce(endedAt, \(change.score.phase.isFinal ? now : nil)),
                 expiresAt = coalesce(expiresAt, \(change.score.phase.isFinal ? now + MatchStore.retention : nil)), lastUpdatedAt = \(now),
@@ -66,7 +66,7 @@ enum MatchQueries {
                 lastBalls = \(try StoredMatch.json(memory.window.balls))::jsonb, detection = \(try StoredMatch.json(detection))::jsonb,
                 feedState = \(try score.map { try StoredMatch.json($0) })::jsonb,
                 pollerState = \(score.map(PollerState.of)?.rawValue ?? PollerState.paused.rawValue),
-                feedUrl = coalesce(\(source.url), feedUrl), lastUpdatedAt = \(now), confirmedAt = \(now)
+                feedUrl = \(source.url), feedPriority = \(source.priority), startPriority = \(score?.startPriority ?? StartOrder.usualPriority), lastUpdatedAt = \(now), confirmedAt = \(now)
             WHERE matchId = \(score?.matchId)
             """
     }
@@ -78,7 +78,7 @@ enum MatchQueries {
 
     static func display(_ matchId: String, now: Timestamp) -> Query {
         """
-        SELECT displayState, seq FROM activeMatches
+        SELECT displayState, seq, phase, confirmedAt FROM activeMatches
         WHERE matchId = \(matchId) AND (expiresAt IS NULL OR expiresAt > \(now))
         """
     }

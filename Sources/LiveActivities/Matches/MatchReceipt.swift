@@ -9,6 +9,8 @@ package struct MatchReceipt: Sendable, Hashable {
         case unchanged
         /// Not newer than what is known; ignored.
         case stale
+        /// From another source than the one that is heard, and of lower priority or not as far; ignored. Never of a pushed state.
+        case ignored
     }
 
     package var result: Result

@@ -55,14 +55,22 @@ package struct MatchRoutes: Sendable {
 
     private func show(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let matchId = try context.path("matchId")
-        guard let (text, seq) = try await store.display(matchId, now: now()) else {
+        guard let display = try await store.display(matchId, now: now()) else {
             throw Problem.notFound("No match has this matchId, or it ended more than two days ago.")
         }
-        let tag = "\"\(seq)\""
-        let headers: HTTPFields = [.contentType: "application/json", .eTag: tag, .cacheControl: "no-cache"]
+        let tag = "\"\(display.seq)\""
+        var headers: HTTPFields = [.contentType: "application/json", .eTag: tag, .cacheControl: "no-cache"]
+        headers[.feedState] = display.feed.rawValue
+        headers[.confirmedAt] = display.confirmedAt.rfc3339
         if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: display.text)))
     }
+}
+
+extension HTTPField.Name {
+    /// The body is what every follower gets, byte for byte: how far it can be relied on is said next to it.
+    fileprivate static let feedState = HTTPField.Name("X-Feed-State")!
+    fileprivate static let confirmedAt = HTTPField.Name("X-Confirmed-At")!
 }
 
 /// The answer to a state that was sent.

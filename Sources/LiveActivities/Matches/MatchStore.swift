@@ -42,13 +42,23 @@ package struct MatchStore: Sendable {
         while true {
             let stored = try connection.query(MatchQueries.lock(score.matchId)).first.map(StoredMatch.init)
             let memory = stored?.memory ?? MatchMemory()
-            switch MatchProgress.step(memory, with: score, thresholds: thresholds, now: now) {
+            let order = stored.map { SourceDecision.order(of: source, after: $0.source, confirmedAt: $0.confirmedAt, now: now) } ?? .same
+            guard let order else {
+                return MatchReceipt(
+                    result: .ignored,
+                    matchId: score.matchId,
+                    seq: memory.seq,
+                    phase: stored?.phase ?? score.phase,
+                    events: []
+                )
+            }
+            switch MatchProgress.step(memory, with: score, order, thresholds: thresholds, now: now) {
             case .stale:
-                if memory.score?.supersedes(score) == false {
+                if order == .same, memory.score?.supersedes(score) == false {
                     try connection.execute(MatchQueries.confirm("matchId = \(score.matchId)", now: now))
                 }
                 return MatchReceipt(
-                    result: .stale,
+                    result: order == .same || source == .pushed ? .stale : .ignored,
                     matchId: score.matchId,
                     seq: memory.seq,
                     phase: stored?.phase ?? score.phase,
@@ -78,9 +88,23 @@ package struct MatchStore: Sendable {
         }
     }
 
-    /// The display state's own bytes, and its number; nil for an unknown match and for one that ended long ago.
-    package func display(_ matchId: String, now: Timestamp) async throws -> (text: String, seq: Int64)? {
-        try await pool.query(MatchQueries.display(matchId, now: now)).first.map { try $0.decode((String, Int64).self) }
+    /// What readers of a match see.
+    package struct Display: Sendable, Hashable {
+        /// The display state's own bytes.
+        package var text: String
+        package var seq: Int64
+        /// When the feed last said that this is the state.
+        package var confirmedAt: Timestamp
+        package var feed: FeedState
+    }
+
+    /// Nil for an unknown match and for one that ended long ago.
+    package func display(_ matchId: String, now: Timestamp) async throws -> Display? {
+        try await pool.query(MatchQueries.display(matchId, now: now)).first.map {
+            let (text, seq, phase, confirmedAt) = try $0.decode((String, Int64, String, Timestamp).self)
+            let feed = FeedState(phase: phase, confirmedAt: confirmedAt, now: now)
+            return Display(text: text, seq: seq, confirmedAt: confirmedAt, feed: feed)
+        }
     }
 
     /// The feed answered that nothing has changed.

@@ -17,5 +17,21 @@ package struct MatchSource: Sendable, Hashable {
     /// The polled URL without its query, which may hold a secret; nil for what was pushed.
     package var url: String?
 
-    package static let pushed = MatchSource(url: nil)
+    /// 1 is heard before 2. What is pushed is 0.
+    package var priority: Int16
+
+    package init(url: String, priority: Int16 = 1) {
+        self.url = url
+        self.priority = priority
+    }
+
+    private init() { priority = 0 }
+
+    package static let pushed = MatchSource()
+
+    /// As a match's row has it.
+    init(url: String?, priority: Int16) {
+        self.url = url
+        self.priority = priority
+    }
 }

@@ -1,5 +1,6 @@
 package import HTTPServer
 import Hummingbird
+import PushContract
 
 /// `GET /matches`: what is on, and how many follow it.
 package struct MatchOverviewRoutes: Sendable {
@@ -9,7 +10,7 @@ package struct MatchOverviewRoutes: Sendable {
 
     package func add(to router: HTTPRouter) {
         router.get("/matches", .scope(.sendsRead)) { _, context in
-            return try JSONResponse(MatchList(matches: try await store.matches())).response()
+            return try JSONResponse(MatchList(matches: try await store.matches(now: .now()))).response()
         }
     }
 }

@@ -14,6 +14,9 @@ package struct MatchOverviewStore: Sendable {
         package var title: String?
         package var status: String?
         package var updatedAt: Timestamp
+        /// When its feed last said that this is the state.
+        package var confirmedAt: Timestamp
+        package var feed: FeedState
         package var followers: Int
         package var pending: Int
         package var active: Int
@@ -22,10 +25,10 @@ package struct MatchOverviewStore: Sendable {
         package var behind: Int
     }
 
-    package func matches(limit: Int = 100) async throws -> [Entry] {
+    package func matches(limit: Int = 100, now: Timestamp) async throws -> [Entry] {
         try await pool.query(
             """
-            SELECT m.matchId, m.phase, m.displayState::jsonb->>'title', m.displayState::jsonb->>'status', m.lastUpdatedAt,
+            SELECT m.matchId, m.phase, m.displayState::jsonb->>'title', m.displayState::jsonb->>'status', m.lastUpdatedAt, m.confirmedAt,
                 (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId),
                 count(*) FILTER (WHERE a.status = 'pending'), count(*) FILTER (WHERE a.status = 'active'),
                 count(*) FILTER (WHERE a.status = 'ended'),
@@ -34,18 +37,20 @@ package struct MatchOverviewStore: Sendable {
             GROUP BY m.matchId ORDER BY m.phase IN ('ended', 'abandoned'), m.lastUpdatedAt DESC, m.matchId LIMIT \(limit)
             """
         ).map { row in
-            let values = try row.decode((String, String, String?, String?, Timestamp, Int, Int, Int, Int, Int).self)
+            let values = try row.decode((String, String, String?, String?, Timestamp, Timestamp, Int, Int, Int, Int, Int).self)
             return Entry(
                 matchId: values.0,
                 phase: values.1,
                 title: values.2,
                 status: values.3,
                 updatedAt: values.4,
-                followers: values.5,
-                pending: values.6,
-                active: values.7,
-                ended: values.8,
-                behind: values.9
+                confirmedAt: values.5,
+                feed: FeedState(phase: values.1, confirmedAt: values.5, now: now),
+                followers: values.6,
+                pending: values.7,
+                active: values.8,
+                ended: values.9,
+                behind: values.10
             )
         }
     }

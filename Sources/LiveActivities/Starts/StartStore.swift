@@ -17,7 +17,8 @@ struct StartStore: Sendable {
     /// Puts up to `limit` due starts of a subject into the send queue, in the order of the devices' hashes; how many. None of these
     /// activities is due again before its start has come to an outcome.
     ///
-    /// Nothing is done for an epoch that is no longer current, or beyond a device's budget.
+    /// Nothing is done for an epoch that is no longer current. Beyond a device's budget the most important go first (`StartOrder`); the others are
+    /// looked at again half a minute later.
     func enqueue(_ subject: LiveSubject, limit: Int, now: Timestamp) async throws -> Int {
         try await pool.performTransaction { [policy, channels] connection in
             let due = try connection.query(StartQueries.takeDue(subject, policy, channels, limit: limit, now: now)).map { row in
@@ -68,24 +69,24 @@ enum StartQueries {
         // Only matches have channels.
         let waits: Query = isMatch ? ChannelQueries.waits(channels, now: now) : "false"
         return """
-            WITH due AS MATERIALIZED (
+            WITH candidates AS MATERIALIZED (
                 SELECT a.matchId, a.userId, a.deviceId, a.instance, s.hash
                 FROM liveActivities a JOIN devices d ON d.userId = a.userId AND d.deviceId = a.deviceId
                 \(StartTargets.token(for: "a.attributesType"))
                 WHERE a.matchId = \(subject.id) AND a.status = 'pending' AND a.nextStartAt <= \(now) AND \(fence) AND \(wanted)
                   AND \(StartTargets.usable(at: now)) AND NOT \(waits)
-                  AND (SELECT count(*) FILTER (WHERE e.claimedAt > \(now) - interval '1 hour') < \(policy.perHour)
-                          AND count(*) < \(policy.perDay)
-                       FROM activityStarts e WHERE e.deviceId = a.deviceId AND e.claimedAt > \(now) - interval '1 day'
-                         AND coalesce(e.outcome, '') NOT IN ('rejected', 'notSent'))
                 ORDER BY a.startOrder LIMIT \(limit) FOR UPDATE OF a SKIP LOCKED
+            ), \(StartOrder.ranking(subject.id, policy, now: now)), due AS (
+                SELECT c.*, r.position <= free.starts AS isTaken
+                FROM candidates c JOIN free ON free.deviceId = c.deviceId
+                JOIN ranked r ON r.matchId = c.matchId AND r.userId = c.userId AND r.deviceId = c.deviceId AND r.instance = c.instance
             ), taken AS (
-                UPDATE liveActivities a SET nextStartAt = NULL
+                UPDATE liveActivities a SET nextStartAt = CASE WHEN NOT due.isTaken THEN \(now + StartOrder.pause)::timestamptz END
                 FROM due WHERE a.matchId = due.matchId AND a.userId = due.userId AND a.deviceId = due.deviceId
                   AND a.instance = due.instance
-                RETURNING a.userId, a.deviceId, a.instance, a.startAttempts, a.app, a.environment, due.hash, a.startOrder
+                RETURNING a.userId, a.deviceId, a.instance, a.startAttempts, a.app, a.environment, due.hash, a.startOrder, due.isTaken
             )
-            SELECT userId, deviceId, instance, startAttempts, app, environment, hash FROM taken ORDER BY startOrder
+            SELECT userId, deviceId, instance, startAttempts, app, environment, hash FROM taken WHERE isTaken ORDER BY startOrder
             """
     }
 

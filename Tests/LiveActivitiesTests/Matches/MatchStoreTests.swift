@@ -63,10 +63,10 @@ struct MatchStoreTests {
         try await withDatabase { pool in
             let store = MatchStore(pool: pool)
             for score in try MatchSamples.scores().prefix(5) { _ = try await store.accept(score, now: score.updatedAt) }
-            let (text, seq) = try #require(try await store.display("m1", now: MatchSamples.now))
-            let state = try JSONDecoder().decode(UnifiedDisplayState.self, from: Data(text.utf8))
-            #expect(state.seq == seq)
-            #expect(String(decoding: state.canonicalJSON, as: UTF8.self) == text)
+            let display = try #require(try await store.display("m1", now: MatchSamples.now))
+            let state = try JSONDecoder().decode(UnifiedDisplayState.self, from: Data(display.text.utf8))
+            #expect(state.seq == display.seq)
+            #expect(String(decoding: state.canonicalJSON, as: UTF8.self) == display.text)
             #expect(try await pool.matchColumn("stateTimestamp") == "\(state.updatedAt)")
             #expect(try await pool.matchColumn("stateHash") == state.contentHash)
         }

@@ -143,7 +143,7 @@ struct ScoreFeedPollerTests {
                 clock.advance(by: .seconds(10))
                 #expect(await clock.sleepers(2) == [.seconds(5), .seconds(20)])
                 #expect(asked() == [nil, "a", "a", "a", "a"])
-                #expect(try await pool.matchColumn("feedOwner") == "loop")
+                #expect(try await pool.query("SELECT feedOwner FROM scoreFeeds")[0].decode(String.self) == "loop")
                 // Five silent minutes: every half minute is enough.
                 for _ in 0..<59 {
                     clock.advance(by: .seconds(5))
@@ -156,7 +156,7 @@ struct ScoreFeedPollerTests {
             }
             #expect(asked().count == 65)
             #expect(
-                try await pool.query("SELECT 1 FROM activeMatches WHERE feedLeaseUntil IS NOT NULL").isEmpty,
+                try await pool.query("SELECT 1 FROM scoreFeeds WHERE feedLeaseUntil IS NOT NULL").isEmpty,
                 "another may begin at once"
             )
         }
@@ -192,11 +192,91 @@ struct ScoreFeedPollerTests {
         let extended = score.replacing("{", with: #"{"x-vendor": {"a": 1}, "#)
         feed.state.withLock { $0.body = Array("[\(extended)]".utf8) }
         var reader = FeedReader(ScoreFeed(url: "https://feed.example/m1"))
-        guard case .states(let states) = await reader.read(feed.send) else { throw FeedReaderShouldFail() }
+        guard case .states(let states, _) = await reader.read(feed.send) else { throw FeedReaderShouldFail() }
         #expect(states == [try MatchSamples.scores()[1]])
         #expect(throws: FeedError.self) { try MatchScore.readAll(json: Array(extended.utf8)) }
         feed.state.withLock { $0.body = Array(extended.replacing(#""phase":"live""#, with: #""phase":7"#).utf8) }
         guard case .failed = await reader.read(feed.send) else { throw FeedReaderShouldFail() }
+    }
+
+    @Test(
+        "of two sources the better one is heard; when it is silent for a minute the other one is, and hands back; nothing goes back in time"
+    )
+    func sources() async throws {
+        try await withDatabase { pool in
+            let (main, spare) = (Feed(), Feed())
+            let clock = Mutex(MatchSamples.now)
+            func poller(_ feed: Feed) -> ScoreFeedPoller {
+                ScoreFeedPoller(
+                    feeds: [],
+                    store: MatchStore(pool: pool),
+                    pool: pool,
+                    owner: "a",
+                    now: { clock.withLock { $0 } },
+                    logger: .silent,
+                    send: feed.send
+                )
+            }
+            func wait(_ seconds: Int64) { clock.withLock { $0 = $0 + .seconds(seconds) } }
+            func stored() async throws -> [String?] {
+                [try await pool.matchColumn("feedUrl"), try await pool.matchColumn("feedState->>'sequence'")]
+            }
+            let (mainPoller, sparePoller) = (poller(main), poller(spare))
+            var mainReader = FeedReader(ScoreFeed(url: "https://main.example"))
+            var spareReader = FeedReader(ScoreFeed(url: "https://user:secret@spare.example/a@b?key=secret", priority: 2))
+            let scores = try MatchSamples.scores()
+            main.show([scores[2]], tag: "m2")
+            #expect(await mainPoller.ask(&mainReader) == .changed)
+            // The other one is ahead, has sequences of its own, and is not heard.
+            var ahead = scores[3]
+            ahead.sequence = 90_000
+            spare.show([ahead], tag: "s3")
+            #expect(await sparePoller.ask(&spareReader) == .same)
+            #expect(try await stored() == ["https://main.example", "\(scores[2].sequence!)"])
+            main.state.withLock { $0.status = 503 }
+            wait(59)
+            _ = await mainPoller.ask(&mainReader)
+            #expect(await sparePoller.ask(&spareReader) == .same, "it says 304, and is not due yet")
+            wait(1)
+            #expect(await sparePoller.ask(&spareReader) == .changed, "it still says 304: what it said before is heard now")
+            #expect(try await stored() == ["https://spare.example/a@b", "90000"], "without its secrets")
+            // Back, with what it had before: behind, so the other one goes on.
+            main.state.withLock { $0.status = 200 }
+            #expect(await mainPoller.ask(&mainReader) == .same)
+            #expect(try await stored() == ["https://spare.example/a@b", "90000"])
+            // As far again, with a lower sequence and an older clock than the other's.
+            main.show([scores[4]], tag: "m4")
+            #expect(await mainPoller.ask(&mainReader) == .changed)
+            #expect(try await stored() == ["https://main.example", "\(scores[4].sequence!)"])
+            spare.show([scores[5]], tag: "s5")
+            #expect(await sparePoller.ask(&spareReader) == .same)
+            #expect(try await stored() == ["https://main.example", "\(scores[4].sequence!)"])
+            // What is pushed is heard before all of them, and a feed again once the one who pushed is silent.
+            _ = try await MatchStore(pool: pool).accept(scores[6], now: clock.withLock { $0 })
+            main.show([scores[7]], tag: "m7")
+            #expect(await mainPoller.ask(&mainReader) == .same)
+            #expect(try await stored() == [nil, "\(scores[6].sequence!)"])
+            wait(60)
+            #expect(await mainPoller.ask(&mainReader) == .changed)
+            #expect(try await stored() == ["https://main.example", "\(scores[7].sequence!)"])
+        }
+    }
+
+    @Test("an answer in a vendor's format is mapped; one match that cannot be keeps no other from being heard, and none is a failure")
+    func mapped() async throws {
+        let mapping =
+            #"{"each": "/m", "state": {"matchId": "/id", "updatedAt": {"path": "/at", "as": "epochSeconds"}, "phase": {"constant": "live"},"#
+            + #" "teams": {"constant": [{"name": "A", "short": "A"}, {"name": "B", "short": "B"}]}}}"#
+        let feed = Feed()
+        var reader = FeedReader(
+            ScoreFeed(url: "https://feed.example/m1", mapping: try FeedMapping(try MatchScore.parse(Array(mapping.utf8))))
+        )
+        feed.state.withLock { $0.body = Array(#"{"m": [{"id": "x", "at": "?"}, {"id": "y", "at": 1800000000, "new": 1}]}"#.utf8) }
+        guard case .states(let states, let faults) = await reader.read(feed.send) else { throw FeedReaderShouldFail() }
+        #expect(states.map(\.matchId) == ["y"] && faults.map(\.pointer) == ["/m/0/at"])
+        feed.state.withLock { $0.body = Array(#"{"m": [{"id": "x", "at": "?"}]}"#.utf8) }
+        guard case .failed(let why, _) = await reader.read(feed.send) else { throw FeedReaderShouldFail() }
+        #expect(why.contains("/m/0/at"))
     }
 
     @Test("one instance polls a match; when its lease runs out another does")
@@ -211,11 +291,11 @@ struct ScoreFeedPollerTests {
             #expect(await one.ask(&first) == .same)
             #expect(await two.ask(&second) == nil)
             #expect(feed.state.withLock { $0.asked.count } == 2)
-            try await pool.execute("UPDATE activeMatches SET feedLeaseUntil = clock_timestamp() - interval '1 second'")
+            try await pool.execute("UPDATE scoreFeeds SET feedLeaseUntil = clock_timestamp() - interval '1 second'")
             #expect(await two.ask(&second) == .same)
             #expect(await one.ask(&first) == nil)
-            #expect(try await pool.matchColumn("feedOwner") == "two")
-            #expect(try await pool.matchColumn("feedEpoch") == "2")
+            let lease = try await pool.query("SELECT feedOwner, feedEpoch FROM scoreFeeds")[0].decode((String, Int64).self)
+            #expect(lease == ("two", 2))
         }
     }
 }

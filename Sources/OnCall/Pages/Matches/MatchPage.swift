@@ -74,7 +74,10 @@ struct MatchPage {
     private static func facts(_ data: SubjectData, now: Timestamp) -> [Count] {
         var facts = [Count(name: "State", value: "no. \(data.seq), \(DurationText.ago(data.fanOut.builtAt, now: now))")]
         if let followers = data.summary.followers { facts.append(Count(name: "Followers", value: NumberText.count(followers))) }
-        if let feed = data.feed { facts.append(Count(name: "Score feed", value: feed)) }
+        if let feed = data.feed {
+            let silence = data.summary.feedSilentSince.map { ", has confirmed nothing for \(DurationText.span(now - $0))" }
+            facts.append(Count(name: "Score feed", value: feed + (silence ?? ""), isBad: silence != nil))
+        }
         let isLeased = data.leaseUntil.map { $0 > now } ?? false
         facts.append(
             Count(name: "Sent by", value: isLeased ? data.owner ?? "no instance" : "no instance", isBad: !isLeased && !data.summary.isOver)

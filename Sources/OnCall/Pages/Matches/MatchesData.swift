@@ -17,6 +17,8 @@ struct SubjectSummary: Hashable {
     var ended: Int
     /// Active ones that have not been sent the newest state.
     var behind: Int
+    /// Since when the feed of a match that is being played has confirmed nothing; nil while it does, and for other subjects.
+    var feedSilentSince: Timestamp?
 }
 
 /// Live Activity pushes of the last minutes, with every subject together.

@@ -13,6 +13,7 @@ struct MatchesPage {
         let ended: String
         let behind: String
         let isBehind: Bool
+        let feedWarning: String?
     }
 
     let frame: PageFrame
@@ -59,7 +60,8 @@ struct MatchesPage {
             active: NumberText.count(subject.active),
             ended: NumberText.count(subject.ended),
             behind: NumberText.count(subject.behind),
-            isBehind: subject.behind > 0 && !subject.isOver
+            isBehind: subject.behind > 0 && !subject.isOver,
+            feedWarning: subject.feedSilentSince.map { "Its score feed has confirmed nothing for \(DurationText.span(now - $0))." }
         )
     }
 }

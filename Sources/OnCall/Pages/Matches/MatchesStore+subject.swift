@@ -7,7 +7,7 @@ extension MatchesStore {
 
     /// Nil when there is no such match or other subject.
     func subject(_ name: String, now: Timestamp) async throws -> SubjectData? {
-        guard let head = try await head(name) else { return nil }
+        guard let head = try await head(name, now: now) else { return nil }
         return SubjectData(
             summary: head.summary,
             state: head.state,
@@ -33,22 +33,23 @@ extension MatchesStore {
         var feed: String?
     }
 
-    private func head(_ name: String) async throws -> Head? {
+    private func head(_ name: String, now: Timestamp) async throws -> Head? {
         let row = try await pool.query(
             """
             SELECT displayState, displayState::jsonb->>'title', displayState::jsonb->>'status', phase, phase IN ('ended', 'abandoned'),
                 lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil, pollerState,
-                (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId)
+                (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId), \(Self.silentSince(now: now))
             FROM activeMatches m WHERE matchId = \(name)
             UNION ALL
             SELECT contentState, NULL, attributesType, CASE WHEN endedAt IS NULL THEN 'open' ELSE 'over' END, endedAt IS NOT NULL,
-                lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil, NULL, NULL
+                lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil, NULL, NULL, NULL
             FROM activitySubjects WHERE subject = \(name) LIMIT 1
             """
         ).first
         guard let row else { return nil }
         let values = try row.decode(
-            (String, String?, String?, String, Bool, Timestamp, Int64, Int64, Timestamp, String?, Timestamp?, String?, Int?).self
+            (String, String?, String?, String, Bool, Timestamp, Int64, Int64, Timestamp, String?, Timestamp?, String?, Int?, Timestamp?)
+                .self
         )
         let summary = SubjectSummary(
             subject: name,
@@ -61,7 +62,8 @@ extension MatchesStore {
             pending: 0,
             active: 0,
             ended: 0,
-            behind: 0
+            behind: 0,
+            feedSilentSince: values.13
         )
         return Head(
             summary: summary,

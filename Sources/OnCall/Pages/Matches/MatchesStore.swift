@@ -5,22 +5,28 @@ import PushContract
 struct MatchesStore: Sendable {
     /// How many matches, and how many other subjects, the overview shows.
     static let limit = 50
+    /// Of the match that is being played: since when its feed has confirmed nothing, if for five minutes (as `pushwatch_live_feeds_silent` counts).
+    static func silentSince(now: Timestamp) -> Query {
+        "CASE WHEN phase IN ('live', 'break', 'interrupted') AND confirmedAt < \(now - .seconds(300)) THEN confirmedAt END"
+    }
 
     let pool: PostgresPool
 
     func read(now: Timestamp) async throws -> MatchesData {
-        MatchesData(subjects: try await matches() + others(), pushes: try await pushes(now: now))
+        MatchesData(subjects: try await matches(now: now) + others(), pushes: try await pushes(now: now))
     }
 
-    private func matches() async throws -> [SubjectSummary] {
+    private func matches(now: Timestamp) async throws -> [SubjectSummary] {
         try await pool.query(
             """
             WITH shown AS (
-                SELECT matchId, phase, displayState, lastUpdatedAt, stateTimestamp, phase IN ('ended', 'abandoned') AS isOver
+                SELECT matchId, phase, displayState, lastUpdatedAt, stateTimestamp, phase IN ('ended', 'abandoned') AS isOver,
+                    \(Self.silentSince(now: now)) AS silentSince
                 FROM activeMatches ORDER BY phase IN ('ended', 'abandoned'), lastUpdatedAt DESC, matchId LIMIT \(Self.limit)
             )
             SELECT s.matchId, s.displayState::jsonb->>'title', s.displayState::jsonb->>'status', s.phase, s.isOver, s.lastUpdatedAt,
-                (SELECT count(*) FROM follows f WHERE f.matchId = s.matchId), a.pending, a.active, a.ended, a.behind
+                (SELECT count(*) FROM follows f WHERE f.matchId = s.matchId), a.pending, a.active, a.ended, a.behind,
+                s.silentSince
             FROM shown s CROSS JOIN LATERAL (\(Self.counts)) a ORDER BY s.isOver, s.lastUpdatedAt DESC, s.matchId
             """
         ).map(SubjectSummary.init)
@@ -34,7 +40,7 @@ struct MatchesStore: Sendable {
                 FROM activitySubjects ORDER BY endedAt IS NOT NULL, lastUpdatedAt DESC, subject LIMIT \(Self.limit)
             )
             SELECT s.matchId, NULL::text, s.attributesType, CASE WHEN s.isOver THEN 'over' ELSE 'open' END, s.isOver, s.lastUpdatedAt,
-                NULL::bigint, a.pending, a.active, a.ended, a.behind
+                NULL::bigint, a.pending, a.active, a.ended, a.behind, NULL::timestamptz
             FROM shown s CROSS JOIN LATERAL (\(Self.counts)) a ORDER BY s.isOver, s.lastUpdatedAt DESC, s.matchId
             """
         ).map(SubjectSummary.init)
@@ -69,7 +75,7 @@ struct MatchesStore: Sendable {
 
 extension SubjectSummary {
     init(_ row: Row) throws {
-        let values = try row.decode((String, String?, String?, String, Bool, Timestamp, Int?, Int, Int, Int, Int).self)
+        let values = try row.decode((String, String?, String?, String, Bool, Timestamp, Int?, Int, Int, Int, Int, Timestamp?).self)
         self.init(
             subject: values.0,
             title: values.1,
@@ -81,7 +87,8 @@ extension SubjectSummary {
             pending: values.7,
             active: values.8,
             ended: values.9,
-            behind: values.10
+            behind: values.10,
+            feedSilentSince: values.11
         )
     }
 }

@@ -17,7 +17,8 @@ extension PageTemplate {
         <thead><tr><th scope="col">What</th><th scope="col" class="n">Followers</th><th scope="col" class="n">Active</th>\
         <th scope="col" class="n">Behind</th><th scope="col" class="n">Pending</th><th scope="col" class="n">Ended</th></tr></thead>
         <tbody>
-        {{#subjects}}<tr><td><a href="{{path}}">{{name}}</a> {{status}}<span class="detail">{{detail}}</span></td>\
+        {{#subjects}}<tr><td><a href="{{path}}">{{name}}</a> {{status}}<span class="detail">{{detail}}</span>\
+        {{#feedWarning}}<span class="detail warn">{{.}}</span>{{/feedWarning}}</td>\
         <td class="n" data-name="Followers">{{followers}}</td><td class="n" data-name="Active">{{active}}</td>\
         <td class="n" data-name="Behind"><span class="{{#isBehind}}warn{{/isBehind}}">{{behind}}</span></td>\
         <td class="n" data-name="Pending">{{pending}}</td><td class="n" data-name="Ended">{{ended}}</td></tr>

@@ -1,0 +1,60 @@
+import AlertRules
+import Postgres
+package import PushContract
+
+/// One score feed of matches that are being played.
+package struct FeedSample: Sendable, Hashable {
+    /// Its URL without the query, or `pushed: ` and the matchId.
+    package var feed: String
+    package var matches: Int32
+    /// Followers of the matches that it confirmed nothing of for a minute or longer.
+    package var followers: Int64
+    package var silentSeconds: Int64
+
+    package init(feed: String, matches: Int32, followers: Int64, silentSeconds: Int64) {
+        self.feed = feed
+        self.matches = matches
+        self.followers = followers
+        self.silentSeconds = silentSeconds
+    }
+}
+
+/// The feeds of all matches that are being played.
+package typealias FeedSampling = @Sendable (Timestamp) async throws -> [FeedSample]
+
+/// Keeps `feedMinutes`: one sample for each feed and minute in which somebody evaluates.
+enum FeedSeries {
+    /// How long it is written of a feed that none of its matches is being played any more: longer than any rule looks for a recovery.
+    private static let over = Duration.seconds(2 * 3600)
+    private static let retention = Duration.seconds(35 * 86_400)
+
+    /// The first sample of a minute stays. A feed that was sampled before and is not any more affects nobody.
+    static func add(_ samples: [FeedSample], at now: Timestamp, on session: any PostgresSession) async throws {
+        let minute = now.flooredToMinute()
+        try await session.execute(
+            """
+            INSERT INTO feedMinutes (minute, feed, matches, followers, silentSeconds)
+            SELECT \(minute)::timestamptz, s.* FROM unnest(
+                \(samples.map(\.feed)), \(samples.map(\.matches)), \(samples.map(\.followers)), \(samples.map(\.silentSeconds))
+            ) AS s (feed, matches, followers, silentSeconds)
+            UNION ALL
+            SELECT DISTINCT \(minute)::timestamptz, k.feed, 0, 0, 0 FROM feedMinutes k
+            WHERE k.matches > 0 AND k.feed <> ALL(\(samples.map(\.feed)))
+              AND k.minute > (SELECT max(minute) FROM feedMinutes WHERE minute < \(minute)) - \(over.inSeconds) * interval '1 second'
+            ON CONFLICT DO NOTHING
+            """
+        )
+        try await session.execute("DELETE FROM feedMinutes WHERE minute < \(now - retention)")
+    }
+
+    static func rows(from first: Minute, through last: Minute, on session: any PostgresSession) async throws -> [KeyedCounts] {
+        try await session.query(
+            """
+            SELECT minute, feed, followers FROM feedMinutes WHERE minute >= \(first.timestamp) AND minute <= \(last.timestamp)
+            """
+        ).map {
+            let (minute, feed, followers) = try $0.decode((Timestamp, String, Int64).self)
+            return KeyedCounts(key: GroupKey([.feed: feed]), minute: Minute(minute), attempts: 1, bad: followers)
+        }
+    }
+}
