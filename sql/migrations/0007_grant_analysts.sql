@@ -88,7 +88,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
     ('alertAcceptances', 'acceptanceId, alertId, rule, groupKey, groupLabels, author, reason, acceptedAt, effectiveFrom, level, undoneAt,
         undoneBy, effectiveTo'),
 
-    ('follows', 'userId, matchId, deviceId, followedAt, expiresAt'),
+    ('follows', 'userId, matchId, deviceId, onlyDeviceId, followedAt, expiresAt'),
     ('activeMatches', 'matchId, phase, displayState, seq, stateTimestamp, stateBuiltAt, previousScores, cooldowns, lastBalls,
         pollerState, owner, leaseUntil, epoch, startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt'),
     ('liveActivities', 'matchId, userId, deviceId, instance, status, endReason, endCause, attributesType, app, environment, createdAt,
