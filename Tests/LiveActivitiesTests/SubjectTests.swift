@@ -473,10 +473,10 @@ struct DirectStartTests {
         try await LiveRoutes.with { routes in
             try await running(routes)
             let alert =
-                #", "alert": {"title": "\#(String(repeating: "漢", count: 200))", "body": "\#(String(repeating: "漢", count: 500))"}}"#
+                #", "alert": {"title": "\#(String(repeating: "😀", count: 200))", "body": "\#(String(repeating: "😀", count: 500))"}}"#
             let body =
-                update.replacing("Disk fine", with: String(repeating: "漢", count: 500))
-                .replacing("Ops", with: String(repeating: "漢", count: 100)).dropLast() + alert
+                update.replacing("Disk fine", with: String(repeating: "😀", count: 500))
+                .replacing("Ops", with: String(repeating: "😀", count: 100)).dropLast() + alert
             #expect(try await state(routes, "update", String(body)) == (.unprocessableContent, "payload_too_large"))
             #expect(try await routes.bench.count("SELECT count(*) FROM activitySubjects WHERE contentState LIKE '%full%'") == 1)
         }
