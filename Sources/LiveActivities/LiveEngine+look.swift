@@ -96,8 +96,8 @@ extension LiveEngine {
         let members = try await stores.audience.members(of: subject, behind: timestamp)
         let unknown = state.withLock { state in members.filter { state.fanOut.address(of: $0.key)?.rawValue != $0.tokenHash } }
         let fresh = try await stores.audience.recipients(unknown)
-        // Only matches have channels: what is shown of anything else is nobody else's business.
-        let channels = subject.contains("/") ? [] : try await stores.channels.recipients(of: subject, behind: timestamp)
+        let usesChannels = state.withLock { $0.subjects[subject]?.usesChannels ?? false }
+        let channels = !usesChannels ? [] : try await stores.channels.recipients(of: subject, behind: timestamp)
         state.withLock { state in
             if let published { state.fanOut.publish(published) }
             for recipient in fresh + channels { state.fanOut.join(recipient, now: now) }
@@ -129,7 +129,7 @@ extension LiveEngine {
         }
         guard due else { return }
         let subjects = state.withLock { Array($0.subjects.values) }
-        let live = subjects.filter { $0.isLive && !$0.id.contains("/") }.map(\.id)
+        let live = subjects.filter(\.isLive).map(\.id)
         let created = try await stores.orchestrator.createMissing(live, now: now)
         LiveMetrics.created.increment(by: created)
         if created > 0 { logger.info("activities were created", metadata: ["count": "\(created)"]) }

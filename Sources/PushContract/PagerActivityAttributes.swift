@@ -31,7 +31,15 @@ public struct PagerActivityAttributes: Sendable, Hashable, Codable {
 
     /// The owner of the pager.
     public var recipient: String
+    /// By which the app names the activity when it posts its update token. Filled in by the server.
+    public var activityId: String?
+    /// The number of the server's start, to be sent with the token. Filled in by the server.
+    public var instance: Int?
 
     /// Makes the static part.
-    public init(recipient: String) { self.recipient = recipient }
+    public init(recipient: String, activityId: String? = nil, instance: Int? = nil) {
+        self.recipient = recipient
+        self.activityId = activityId
+        self.instance = instance
+    }
 }

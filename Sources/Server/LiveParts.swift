@@ -18,6 +18,7 @@ struct LiveParts: Sendable {
     private let activities: ActivityStore
     private let custom: CustomActivityStore
     private let overview: MatchOverviewStore
+    private let subjects: SubjectOverviewStore
     private let channels: ChannelStore
     private let types: AttributesTypes
 
@@ -41,8 +42,9 @@ struct LiveParts: Sendable {
         follows = FollowStore(pool: pool, policy: live.policy)
         starts = StartStatusStore(pool: pool, policy: live.policy)
         activities = ActivityStore(pool: pool, policy: live.policy, cipher: cipher)
-        custom = CustomActivityStore(pool: pool)
+        custom = CustomActivityStore(pool: pool, policy: live.policy)
         overview = MatchOverviewStore(pool: pool)
+        subjects = SubjectOverviewStore(pool: pools.readers)
         let stores = LiveStores(
             pool: pools.live,
             policy: live.policy,
@@ -61,6 +63,7 @@ struct LiveParts: Sendable {
         FollowRoutes(store: follows, starts: starts, wake: wake).add(to: router)
         ActivityRoutes(store: activities, wake: wake).add(to: router)
         CustomActivityRoutes(store: custom, types: types, wake: wake).add(to: router)
+        SubjectRoutes(states: custom, follows: follows, overview: subjects, types: types, wake: wake).add(to: router)
         MatchOverviewRoutes(store: overview).add(to: router)
         ChannelRoutes(store: channels).add(to: router)
     }

@@ -14,6 +14,7 @@ NOBODY = {
     "circuitId": "999999",
     "limiterId": "999999",
     "attributesType": "PagerActivityAttributes",
+    "type": "FootballActivityAttributes",
 }
 
 

@@ -12,6 +12,7 @@ def tell(errors, installation):
     sends(errors)
     devices(errors)
     activities(errors)
+    subjects(errors)
     matches(errors)
     alerts(errors, installation)
     pages(errors)
@@ -70,9 +71,32 @@ def activities(errors):
     name = "POST /live-activities/{attributesType}/activity-token"
     errors.send(name, {**token, "deviceId": "nobody"})
     errors.send(name, {**token, "activityId": "another", "deviceId": "story-1"})
+    dismissed = {"activityId": "story", "deviceId": "story-1"}
+    errors.send("POST /live-activities/{attributesType}/activity-dismissed", dismissed, target=pager + "activity-dismissed")
+    errors.send("POST /live-activities/{attributesType}/update", {"activityId": "story", "contentState": state}, target=pager + "update")
     name = "POST /matches/{matchId}/activity-token"
     errors.send(name, {"updateToken": "5c" * 40, "deviceId": "nobody"})
     errors.send(name, {"updateToken": "5c" * 40, "deviceId": "story-1"})
+
+
+def subjects(errors):
+    put = {
+        "attributes": {"home": "One", "away": "Two"}, "startAlert": {"title": "One", "body": "Two"},
+        "contentState": {"phase": "firstHalf", "minute": 1, "homeGoals": 0, "awayGoals": 0},
+    }
+    football = "/live/FootballActivityAttributes/story"
+    for target in ("/live/Nothing/story", football):
+        errors.send("PUT /live/{type}/{id}", put, target=target)
+    errors.send("PUT /live/{type}/{id}", {**put, "attributes": {"home": "One", "away": "Three"}}, target=football)
+    errors.send("DELETE /live/{type}/{id}", target="/live/MatchActivityAttributes/story")
+    errors.send("POST /live/{type}/{id}/follow", {}, target="/live/Nothing/story/follow")
+    for name, rest in (
+        ("GET /live/{type}/{id}", ""), ("DELETE /live/{type}/{id}", ""), ("GET /live/{type}/{id}/followers", "/followers"),
+        ("PUT /live/{type}/{id}/followers/{userId}", "/followers/one"), ("DELETE /live/{type}/{id}/followers/{userId}", "/followers/one"),
+        ("DELETE /live/{type}/{id}/follow", "/follow"),
+    ):
+        for subject in ("/live/Nothing/story", "/live/FootballActivityAttributes/no%20id", football):
+            errors.send(name, target=subject + rest)
 
 
 def matches(errors):

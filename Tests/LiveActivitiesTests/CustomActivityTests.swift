@@ -237,6 +237,6 @@ struct ValueSchemaTests {
     @Test("the shipped types can be read")
     func shipped() throws {
         let types = try AttributesTypes(directory: LiveRoutes.typesDirectory)
-        #expect(types.names == ["PagerActivityAttributes"])
+        #expect(types.names == ["DeliveryActivityAttributes", "FootballActivityAttributes", "PagerActivityAttributes"])
     }
 }

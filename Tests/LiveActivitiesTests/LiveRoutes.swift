@@ -18,8 +18,11 @@ struct LiveRoutes: Sendable {
     static let typesDirectory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("live-activities").path
 
-    static func with(_ body: @Sendable (LiveRoutes) async throws -> Void) async throws {
-        try await LiveBench.with { bench in
+    static func with(
+        _ change: (inout LiveConfiguration) -> Void = { _ in },
+        _ body: @Sendable (LiveRoutes) async throws -> Void
+    ) async throws {
+        try await LiveBench.with(change) { bench in
             let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
             let clock = bench.clock
             let now: @Sendable () -> Timestamp = { clock.now }
@@ -30,9 +33,14 @@ struct LiveRoutes: Sendable {
                 now: now
             ).add(to: router)
             ActivityRoutes(store: bench.activities, wake: WakeSignal(), now: now).add(to: router)
-            CustomActivityRoutes(
-                store: CustomActivityStore(pool: bench.pool),
-                types: try AttributesTypes(directory: typesDirectory),
+            let custom = CustomActivityStore(pool: bench.pool, policy: bench.policy)
+            let types = try AttributesTypes(directory: typesDirectory)
+            CustomActivityRoutes(store: custom, types: types, wake: WakeSignal(), now: now).add(to: router)
+            SubjectRoutes(
+                states: custom,
+                follows: bench.follows,
+                overview: SubjectOverviewStore(pool: bench.pool),
+                types: types,
                 wake: WakeSignal(),
                 now: now
             ).add(to: router)

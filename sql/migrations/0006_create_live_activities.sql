@@ -14,6 +14,8 @@ CREATE TABLE follows (
     deviceId   text COLLATE "C",
     -- What the user wants first, from 1; null: after all that have a position, in the order of following.
     position   smallint,
+    -- The one device that gets the activity, if it was started for that device; null: every device of the user.
+    onlyDeviceId text COLLATE "C",
     followedAt timestamptz      NOT NULL,
     -- 48 hours after the match ended; null until then. A follow of a match that never comes is deleted after 90 days.
     expiresAt  timestamptz,
@@ -25,7 +27,7 @@ CREATE INDEX follows_matchId ON follows (matchId);
 CREATE INDEX follows_followedAt ON follows (followedAt) WHERE expiresAt IS NULL;
 CREATE INDEX follows_expiresAt ON follows (expiresAt) WHERE expiresAt IS NOT NULL;
 
-COMMENT ON TABLE follows IS 'One row per user and followed match. Deleted when the user unfollows it, and when it expires.';
+COMMENT ON TABLE follows IS 'One row per user and followed subject. Deleted when the user unfollows it, and when it expires.';
 
 CREATE TABLE activeMatches (
     matchId          text COLLATE "C" PRIMARY KEY,
@@ -116,6 +118,10 @@ CREATE TABLE activitySubjects (
     stateTimestamp  bigint           NOT NULL,
     stateBuiltAt    timestamptz      NOT NULL,
     critical        boolean          NOT NULL DEFAULT false,
+    -- The caller's number of the state, if there is one: a state with a lower or equal number is ignored.
+    sequence        bigint,
+    -- Whether its type allows broadcast channels.
+    usesChannels    boolean          NOT NULL DEFAULT false,
     -- The alert of the start.
     startAlertTitle text             NOT NULL,
     startAlertBody  text             NOT NULL,
@@ -138,6 +144,20 @@ CREATE TABLE activitySubjects (
 CREATE INDEX activitySubjects_expiresAt ON activitySubjects (expiresAt) WHERE expiresAt IS NOT NULL;
 
 COMMENT ON TABLE activitySubjects IS 'State of each subject that is not a match.';
+
+-- What decides who should have an activity, for subjects of every type.
+CREATE VIEW liveSubjects WITH (security_invoker = true) AS
+SELECT matchId AS subject, 'MatchActivityAttributes'::text COLLATE "C" AS attributesType, phase,
+    phase IN ('live', 'break', 'interrupted') AS isLive, displayState AS contentState, stateHash, stateTimestamp, stateBuiltAt,
+    confirmedAt, seq, epoch, endedAt
+FROM activeMatches
+UNION ALL
+-- No feed confirms the state of other subjects.
+SELECT subject, attributesType, CASE WHEN endedAt IS NULL THEN 'live' ELSE 'ended' END, endedAt IS NULL, contentState, stateHash,
+    stateTimestamp, stateBuiltAt, NULL::timestamptz, seq, epoch, endedAt
+FROM activitySubjects;
+
+COMMENT ON VIEW liveSubjects IS 'All subjects: matches, and those of other types.';
 
 -- An alert belongs to the state that brought it, and is due to each device that was sent neither that state nor a newer one.
 CREATE TABLE activityAlerts (

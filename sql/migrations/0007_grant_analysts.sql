@@ -89,7 +89,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
         undoneBy, effectiveTo'),
 
     ('feedMinutes', 'minute, feed, matches, followers, silentSeconds'),
-    ('follows', 'userId, matchId, deviceId, position, followedAt, expiresAt'),
+    ('follows', 'userId, matchId, deviceId, position, onlyDeviceId, followedAt, expiresAt'),
     ('activeMatches', 'matchId, phase, displayState, seq, stateTimestamp, stateBuiltAt, previousScores, cooldowns, lastBalls,
         pollerState, feedUrl, feedPriority, owner, leaseUntil, epoch, startPriority, startsAt, wentLiveAt, endedAt, lastUpdatedAt, confirmedAt, expiresAt'),
     ('liveActivities', 'matchId, userId, deviceId, instance, status, endReason, endCause, attributesType, app, environment, createdAt,

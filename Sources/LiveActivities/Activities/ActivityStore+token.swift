@@ -59,12 +59,13 @@ private enum TokenQueries {
         "SELECT app FROM devices WHERE userId = \(post.userId) AND deviceId = \(post.deviceId) AND expiresAt > \(now)"
     }
 
-    /// A follow of a live match, newer than the last end unless that one may recover.
+    /// A follow of a live subject, newer than the last end unless that one may recover.
     static func mayStart(_ post: TokenPost, latest: ActivityInstance?) -> Query {
         let endedAt = latest.flatMap { $0.endReason?.mayRecover == true ? nil : $0.endedAt }
         return """
-            SELECT 1 FROM follows f JOIN activeMatches m ON m.matchId = f.matchId
-            WHERE f.userId = \(post.userId) AND f.matchId = \(post.subject) AND m.phase IN ('live', 'break', 'interrupted')
+            SELECT 1 FROM follows f JOIN liveSubjects m ON m.subject = f.matchId
+            WHERE f.userId = \(post.userId) AND f.matchId = \(post.subject) AND m.isLive
+              AND coalesce(f.onlyDeviceId, \(post.deviceId)) = \(post.deviceId)
               AND f.followedAt >= coalesce(\(endedAt)::timestamptz, '-infinity')
             """
     }
@@ -104,9 +105,10 @@ private enum TokenQueries {
                 """
                 INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, updateToken,
                     updateTokenHash, tokenRegisteredAt, createdAt, activatedAt)
-                SELECT \(post.subject), userId, deviceId, \(number), 'active', \(MatchSubject.attributesType), app, environment, \(encrypted),
+                SELECT m.subject, userId, deviceId, \(number), 'active', m.attributesType, app, environment, \(encrypted),
                     \(post.token.hash.rawValue), \(now), \(now), \(now)
-                FROM devices WHERE userId = \(post.userId) AND deviceId = \(post.deviceId)
+                FROM devices, liveSubjects m
+                WHERE userId = \(post.userId) AND deviceId = \(post.deviceId) AND m.subject = \(post.subject)
                 """
             )
         }

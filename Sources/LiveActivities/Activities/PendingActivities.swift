@@ -4,14 +4,14 @@ import PushContract
 
 /// Who should have an activity and does not: made in one statement, for any number of followers.
 ///
-/// The same statement serves a match that goes live, a follow of a live match, a restart, and the recovery of dead tokens. It may be run
+/// The same statement serves a match that goes live, a follow or a start of a live subject, a restart, and the recovery of dead tokens. It may be run
 /// any number of times.
 enum PendingActivities {
     /// - Parameters:
     ///   - userId: only for this user.
     ///   - startedByApp: a device whose app starts the activity itself.
     static func create(
-        matches: [String],
+        subjects: [String],
         userId: String? = nil,
         startedByApp: String? = nil,
         _ policy: StartPolicy,
@@ -19,16 +19,16 @@ enum PendingActivities {
     ) -> Query {
         """
         INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, createdAt, nextStartAt)
-        SELECT f.matchId, f.userId, d.deviceId, coalesce(last.instance, 0) + 1, 'pending', \(MatchSubject.attributesType), d.app,
+        SELECT f.matchId, f.userId, d.deviceId, coalesce(last.instance, 0) + 1, 'pending', m.attributesType, d.app,
             d.environment, \(now),
             CASE WHEN d.deviceId = \(startedByApp) THEN \(now + policy.grace)
                 WHEN last.endReason = 'token_invalid' AND f.followedAt <= last.endedAt AND healed.times > 1
                     THEN last.endedAt + (\(waits(policy))::double precision[])[healed.times - 1] * interval '1 second'
                 ELSE \(now) END
-        FROM activeMatches m
-        JOIN follows f ON f.matchId = m.matchId
-        JOIN devices d ON d.userId = f.userId
-        \(StartTargets.token(for: "\(MatchSubject.attributesType)"))
+        FROM liveSubjects m
+        JOIN follows f ON f.matchId = m.subject
+        JOIN devices d ON d.userId = f.userId AND d.deviceId = coalesce(f.onlyDeviceId, d.deviceId)
+        \(StartTargets.token(for: "m.attributesType"))
         LEFT JOIN LATERAL (
             SELECT a.instance, a.status, a.endReason, a.endCause, a.endedAt, a.lastStateHash FROM liveActivities a
             WHERE a.matchId = f.matchId AND a.userId = f.userId AND a.deviceId = d.deviceId ORDER BY a.instance DESC LIMIT 1
@@ -38,7 +38,7 @@ enum PendingActivities {
             WHERE last.endReason = 'token_invalid' AND a.matchId = f.matchId AND a.userId = f.userId AND a.deviceId = d.deviceId
               AND a.endReason = 'token_invalid' AND a.endedAt > \(now) - interval '1 day'
         ) healed
-        WHERE m.matchId = ANY(\(matches)) AND m.phase IN ('live', 'break', 'interrupted')
+        WHERE m.subject = ANY(\(subjects)) AND m.isLive
           AND (\(userId)::text IS NULL OR f.userId = \(userId)) AND coalesce(f.expiresAt, 'infinity') > \(now)
           AND d.platform = 'ios' AND \(StartTargets.usable(at: now))
           AND (last.instance IS NULL OR (last.status = 'ended' AND (
@@ -54,13 +54,13 @@ enum PendingActivities {
     }
 
     /// The next instance of activities that come near the system's eight hours; the old one stays until the new one is there.
-    static func rollOver(matches: [String], _ policy: StartPolicy, now: Timestamp) -> Query {
+    static func rollOver(subjects: [String], _ policy: StartPolicy, now: Timestamp) -> Query {
         """
         INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, createdAt, nextStartAt)
         SELECT a.matchId, a.userId, a.deviceId, a.instance + 1, 'pending', a.attributesType, a.app, a.environment, \(now), \(now)
-        FROM liveActivities a JOIN activeMatches m ON m.matchId = a.matchId
-        WHERE a.matchId = ANY(\(matches)) AND a.status = 'active' AND a.activatedAt <= \(now - policy.rollOverAfter)
-          AND m.phase IN ('live', 'break', 'interrupted') AND \(FeedSilence.isFresh(now: now))
+        FROM liveActivities a JOIN liveSubjects m ON m.subject = a.matchId
+        WHERE a.matchId = ANY(\(subjects)) AND a.status = 'active' AND a.activatedAt <= \(now - policy.rollOverAfter)
+          AND m.isLive AND \(FeedSilence.isFresh(now: now))
           AND NOT EXISTS (SELECT 1 FROM liveActivities n
               WHERE n.matchId = a.matchId AND n.userId = a.userId AND n.deviceId = a.deviceId AND n.instance > a.instance)
         ON CONFLICT DO NOTHING

@@ -17,13 +17,13 @@ package struct ChannelStore: Sendable {
     }
 
     /// Wants a channel for each app and environment in which a device waits that can listen to one; how many are new.
-    func requestMissing(_ matches: [String], now: Timestamp) async throws -> Int {
-        guard policy.makesChannels, !matches.isEmpty else { return 0 }
+    func requestMissing(_ subjects: [String], now: Timestamp) async throws -> Int {
+        guard policy.makesChannels, !subjects.isEmpty else { return 0 }
         let appEnvironments = try await pool.query(
             """
             SELECT DISTINCT a.matchId, a.app, a.environment FROM liveActivities a
             JOIN devices d ON d.userId = a.userId AND d.deviceId = a.deviceId
-            WHERE a.matchId = ANY(\(matches)) AND a.status = 'pending' AND a.nextStartAt IS NOT NULL AND \(ChannelQueries.canListen)
+            WHERE a.matchId = ANY(\(subjects)) AND a.status = 'pending' AND a.nextStartAt IS NOT NULL AND \(ChannelQueries.canListen)
               AND NOT EXISTS (SELECT FROM activityChannels c
                   WHERE c.matchId = a.matchId AND c.app = a.app AND c.environment = a.environment)
             """
@@ -100,12 +100,12 @@ package struct ChannelStore: Sendable {
         }
     }
 
-    /// Channels whose match is gone, and rows that came to nothing.
+    /// Channels whose subject is gone, and rows that came to nothing.
     package func sweep(now: Timestamp) async throws {
         try await pool.execute(
             """
             UPDATE activityChannels c SET retiredAt = \(now), deleteDueAt = CASE WHEN channelId IS NOT NULL THEN \(now) END
-            WHERE retiredAt IS NULL AND NOT EXISTS (SELECT FROM activeMatches m WHERE m.matchId = c.matchId)
+            WHERE retiredAt IS NULL AND NOT EXISTS (SELECT FROM liveSubjects m WHERE m.subject = c.matchId)
             """
         )
         // A process that may still be making one has lost it by then.

@@ -8,12 +8,12 @@ extension LiveEngine {
     /// Channels for what waits to be started, and those that are due at once.
     func requestChannels(all: Bool, now: Timestamp) async throws {
         guard stores.channels.policy.makesChannels else { return }
-        let matches = state.withLock { state -> [String] in
+        let subjects = state.withLock { state -> [String] in
             guard all || state.wantedAt.map({ now - $0 >= .seconds(1) || now < $0 }) ?? true else { return [] }
             state.wantedAt = now
-            return state.subjects.values.filter { $0.isLive && !$0.id.contains("/") }.map(\.id)
+            return state.subjects.values.filter { $0.isLive && $0.usesChannels }.map(\.id)
         }
-        _ = try await stores.channels.requestMissing(matches, now: now)
+        _ = try await stores.channels.requestMissing(subjects, now: now)
     }
 
     func channelJobs(now: Timestamp) async throws -> [Job] {

@@ -8,11 +8,7 @@ struct CustomStart: Sendable {
     var activityId: String
     var uid: String?
     var deviceId: String?
-    var attributes: String
-    var contentState: String
-    var alert: LiveSubject.Alert
-    var staleAt: Timestamp?
-    var relevanceScore: Double?
+    var state: SubjectState
 
     init(_ body: JSONValue, type: AttributesType, now: Timestamp) throws(Problem) {
         var fields = try JSONFields(body)
@@ -22,8 +18,7 @@ struct CustomStart: Sendable {
         guard uid != nil || deviceId != nil else {
             throw .invalid("Say who it is for: \"uid\", \"deviceId\", or both.", code: "missing_field", pointer: "/uid")
         }
-        let attributes = try fields.required("attributes") { value, _ in value }
-        try type.attributes.check(attributes, at: "/attributes")
+        let attributes = try type.checkedAttributes(try fields.required("attributes") { value, _ in value }, activityId: activityId)
         let state = try fields.required("contentState") { value, _ in value }
         try type.contentState.check(state, at: "/contentState")
         guard let alert = try CustomActivity.alert(&fields) else {
@@ -33,11 +28,13 @@ struct CustomStart: Sendable {
                 pointer: "/alert"
             )
         }
-        self.alert = alert
-        self.attributes = attributes.text
-        contentState = state.text
-        staleAt = try fields.optional("staleAt", CustomActivity.later(now))
-        relevanceScore = try fields.optional("relevanceScore", CustomActivity.relevance)
+        self.state = SubjectState(
+            attributes: attributes.text,
+            contentState: state.text,
+            startAlert: alert,
+            staleAt: try fields.optional("staleAt", CustomActivity.later(now)),
+            relevanceScore: try fields.optional("relevanceScore", CustomActivity.relevance)
+        )
         try fields.finish()
     }
 }
@@ -53,7 +50,14 @@ struct CustomUpdate: Sendable {
 
     init(_ body: JSONValue, type: AttributesType, now: Timestamp) throws(Problem) {
         var fields = try JSONFields(body)
-        activityId = try fields.required("activityId", SubjectName.id)
+        let activityId = try fields.required("activityId", SubjectName.id)
+        try self.init(&fields, activityId: activityId, type: type, now: now)
+        try fields.finish()
+    }
+
+    /// The members that a `PUT` has as well.
+    init(_ fields: inout JSONFields, activityId: String, type: AttributesType, now: Timestamp) throws(Problem) {
+        self.activityId = activityId
         let state = try fields.required("contentState") { value, _ in value }
         try type.contentState.check(state, at: "/contentState")
         contentState = state.text
@@ -61,7 +65,6 @@ struct CustomUpdate: Sendable {
         isCritical = try fields.optional("critical", JSONFields.bool) ?? false
         staleAt = try fields.optional("staleAt", CustomActivity.later(now))
         relevanceScore = try fields.optional("relevanceScore", CustomActivity.relevance)
-        try fields.finish()
     }
 }
 
@@ -82,12 +85,19 @@ struct CustomEnd: Sendable {
         dismissAt = try fields.optional("dismissAt", CustomActivity.dismissal(now))
         try fields.finish()
     }
+
+    init(activityId: String, contentState: String? = nil, alert: LiveSubject.Alert? = nil, dismissAt: Timestamp? = nil) {
+        self.activityId = activityId
+        self.contentState = contentState
+        self.alert = alert
+        self.dismissAt = dismissAt
+    }
 }
 
 enum CustomActivity {
-    static func alert(_ fields: inout JSONFields) throws(Problem) -> LiveSubject.Alert? {
-        guard let value = fields.optional("alert") else { return nil }
-        var members = try JSONFields(value, at: "/alert")
+    static func alert(_ fields: inout JSONFields, _ name: String = "alert") throws(Problem) -> LiveSubject.Alert? {
+        guard let value = fields.optional(name) else { return nil }
+        var members = try JSONFields(value, at: "/\(name)")
         var alert = LiveSubject.Alert(
             title: try members.required("title", JSONFields.text(1...200)),
             body: try members.required("body", JSONFields.text(1...500))

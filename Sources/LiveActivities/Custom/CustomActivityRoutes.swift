@@ -40,12 +40,11 @@ package struct CustomActivityRoutes: Sendable {
         let (type, body) = try await call(request, context)
         let now = now()
         let start = try CustomStart(body, type: type, now: now)
-        try CustomActivity.checkSize(LiveSubject(start, type: type.name, now: now), now: now)
         let result = try await store.start(start, type: type, now: now)
         wake.signal()
         switch result {
         case .started(let devices): return try answer(start.activityId, "starting", devices: devices, status: .accepted)
-        case .repeated(let devices): return try answer(start.activityId, "starting", devices: devices, status: .ok)
+        case .repeated(let progress, let devices): return try answer(start.activityId, progress.rawValue, devices: devices, status: .ok)
         case .conflict:
             throw Problem.conflict("Another activity has this activityId. Use a new one, or end that one first.", pointer: "/activityId")
         case .unknownTarget:
@@ -69,7 +68,8 @@ package struct CustomActivityRoutes: Sendable {
         let update = try CustomUpdate(body, type: type, now: now())
         guard let result = try await store.update(update, type: type, now: now()) else { throw CustomActivityRoutes.unknown }
         wake.signal()
-        let document = CustomActivityDocument(activityId: update.activityId, state: "updating", alertsWaiting: result.alertsWaiting)
+        let state = result.progress == .active ? "updating" : result.progress.rawValue
+        let document = CustomActivityDocument(activityId: update.activityId, state: state, alertsWaiting: result.alertsWaiting)
         return try JSONResponse(document, status: .accepted).response()
     }
 
@@ -101,27 +101,4 @@ struct CustomActivityDocument: Encodable, Sendable {
     var devices: Int?
     /// Of an update with an alert: earlier alerts that some device was not sent yet, and that may be merged with this one.
     var alertsWaiting: Int?
-}
-
-extension LiveSubject {
-    /// As it will be sent, for checks before it is stored.
-    init(_ start: CustomStart, type: String, now: Timestamp) {
-        self.init(
-            id: SubjectName.of(attributesType: type, activityId: start.activityId),
-            attributesType: type,
-            attributes: start.attributes,
-            state: start.contentState,
-            stateHash: "",
-            timestamp: now.seconds,
-            builtAt: now,
-            event: .alerting,
-            startAlert: start.alert,
-            isLive: true,
-            isOver: false,
-            staleAt: start.staleAt,
-            relevanceScore: start.relevanceScore,
-            dismissAt: nil,
-            epoch: 0
-        )
-    }
 }

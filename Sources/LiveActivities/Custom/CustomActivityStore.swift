@@ -1,19 +1,23 @@
-import Crypto
 import Delivery
 import HTTPServer
 package import Postgres
 import PushContract
 
-/// Activities of registered types in PostgreSQL. The orchestrator and the fan-out treat them as they treat matches.
+/// Subjects of registered types in PostgreSQL: what services say about them. The orchestrator and the fan-out treat them as they treat
+/// matches. Safe to use from any task.
 package struct CustomActivityStore: Sendable {
     private let pool: PostgresPool
+    private let policy: StartPolicy
 
-    package init(pool: PostgresPool) { self.pool = pool }
+    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy()) {
+        self.pool = pool
+        self.policy = policy
+    }
 
     enum StartResult: Sendable, Hashable {
         case started(devices: Int)
         /// The same start came before.
-        case repeated(devices: Int)
+        case repeated(SubjectProgress, devices: Int)
         /// Something else has this activityId.
         case conflict
         case unknownTarget
@@ -21,42 +25,47 @@ package struct CustomActivityStore: Sendable {
         case unreachable
     }
 
-    /// Stores the activity with one pending row for each device; all or nothing.
+    /// Stores a subject whose followers are those it is addressed to, with their pending activities; all or nothing.
     func start(_ start: CustomStart, type: AttributesType, now: Timestamp) async throws -> StartResult {
         let subject = SubjectName.of(attributesType: type.name, activityId: start.activityId)
-        return try await pool.performTransaction { connection in
-            let known = try connection.query(CustomQueries.devices(start, now: now))
-            guard !known.isEmpty else { return .unknownTarget }
-            let made = try connection.execute(CustomQueries.insert(start, subject: subject, type: type.name, now: now))
-            if made == 0 {
-                let same = try connection.query(CustomQueries.isSame(start, subject: subject))
-                guard !same.isEmpty else { return .conflict }
-                let rows = try connection.query("SELECT count(*) FROM liveActivities WHERE matchId = \(subject)")
-                return .repeated(devices: try rows[0].decode(Int.self))
+        do {
+            return try await pool.performTransaction { [policy] connection in
+                let known = try connection.query(CustomQueries.devices(start, now: now))
+                guard !known.isEmpty else { return .unknownTarget }
+                let made = try connection.execute(CustomQueries.insert(start.state, subject: subject, type: type, now: now))
+                if made == 0 {
+                    guard try !connection.query(CustomQueries.isSame(start.state, subject: subject)).isEmpty else { return .conflict }
+                    let progress = try SubjectProgress.find(subject, policy, on: connection, now: now)
+                    let devices = try connection.query(CustomQueries.devicesReached(subject))[0].decode(Int.self)
+                    return .repeated(progress, devices: devices)
+                }
+                try connection.execute(CustomQueries.address(start, subject: subject, now: now))
+                let devices = try connection.execute(PendingActivities.create(subjects: [subject], policy, now: now))
+                guard devices > 0 else { throw UnreachableTargets() }
+                try CustomActivityStore.checkSize(subject, on: connection, now: now)
+                return .started(devices: devices)
             }
-            let devices = try connection.execute(CustomQueries.pending(start, subject: subject, type: type.name, now: now))
-            guard devices > 0 else {
-                try connection.execute("DELETE FROM activitySubjects WHERE subject = \(subject)")
-                return .unreachable
-            }
-            return .started(devices: devices)
+        } catch is UnreachableTargets {
+            return .unreachable
         }
     }
 
+    private struct UnreachableTargets: Error {}
+
     struct UpdateResult: Sendable, Hashable {
+        var progress: SubjectProgress
         /// Nil: the update brings no alert.
         var alertsWaiting: Int?
     }
 
-    /// Nil: there is none of this name that still runs.
+    /// Nil: there is none of this name that still runs. An activity that nobody has or will get any more is a conflict, and not updated.
     func update(_ update: CustomUpdate, type: AttributesType, now: Timestamp) async throws -> UpdateResult? {
         let subject = SubjectName.of(attributesType: type.name, activityId: update.activityId)
-        return try await pool.performTransaction { connection in
-            guard try connection.execute(CustomQueries.update(update, subject: subject, now: now)) == 1 else { return nil }
-            guard let alert = update.alert else { return UpdateResult() }
-            let waiting = try connection.query(CustomQueries.alertsWaiting(of: subject, now: now))[0].decode(Int.self)
-            try connection.execute(CustomQueries.insert(alert, priority: update.isCritical ? 1 : 2, of: subject, now: now))
-            return UpdateResult(alertsWaiting: waiting)
+        return try await pool.performTransaction { [policy] connection in
+            guard let alertsWaiting = try CustomActivityStore.write(update, subject: subject, on: connection, now: now) else { return nil }
+            let progress = try SubjectProgress.find(subject, policy, on: connection, now: now)
+            guard progress != .ended else { throw CustomActivityStore.endedForAll }
+            return UpdateResult(progress: progress, alertsWaiting: alertsWaiting.count)
         }
     }
 
@@ -64,89 +73,95 @@ package struct CustomActivityStore: Sendable {
     func end(_ end: CustomEnd, type: AttributesType, now: Timestamp) async throws -> Bool {
         let subject = SubjectName.of(attributesType: type.name, activityId: end.activityId)
         return try await pool.performTransaction { connection in
-            guard try connection.execute(CustomQueries.end(end, subject: subject, now: now)) == 1 else {
+            guard try CustomActivityStore.write(end, subject: subject, on: connection, now: now) else {
                 return try !connection.query("SELECT 1 FROM activitySubjects WHERE subject = \(subject)").isEmpty
             }
-            if let alert = end.alert { try connection.execute(CustomQueries.insert(alert, priority: 1, of: subject, now: now)) }
             return true
         }
     }
-}
 
-private enum CustomQueries {
-    static func hash(_ text: String) -> String {
-        SHA256.hash(data: Array(text.utf8)).prefix(16).reduce(into: "") { hash, byte in
-            hash += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    enum PutResult: String, Sendable, Hashable {
+        case created
+        case accepted
+        /// The same state again: nothing is sent.
+        case unchanged
+        /// Its number is not above the one that is known; ignored.
+        case stale
+        case ended
+    }
+
+    /// Takes in the state of a subject, makes one, or ends it. Throws `Problem` for what contradicts the subject there is.
+    ///
+    /// - Returns: what became of it, and how many earlier alerts some device was not sent yet, if it brings an alert.
+    func put(_ put: SubjectPut, type: AttributesType, now: Timestamp) async throws -> (result: PutResult, alertsWaiting: Int?) {
+        let subject = SubjectName.of(attributesType: type.name, activityId: put.update.activityId)
+        return try await pool.performTransaction { [policy] connection in
+            while true {
+                guard let stored = try connection.query(CustomQueries.lock(subject)).first.map(StoredState.init) else {
+                    // Another call may make it meanwhile: then this state follows it.
+                    guard try connection.execute(CustomQueries.insert(try put.first(), subject: subject, type: type, now: now)) == 1 else {
+                        continue
+                    }
+                    try CustomActivityStore.checkSize(subject, on: connection, now: now)
+                    try connection.execute(PendingActivities.create(subjects: [subject], policy, now: now))
+                    return (.created, nil)
+                }
+                switch try put.verdict(on: stored) {
+                case .stale: return (.stale, nil)
+                case .unchanged: return (.unchanged, nil)
+                case .end(let end):
+                    _ = try CustomActivityStore.write(end, subject: subject, on: connection, now: now)
+                    return (.ended, nil)
+                case .update:
+                    let waiting = try CustomActivityStore.write(put.update, subject: subject, on: connection, now: now)
+                    try connection.execute(CustomQueries.note(put, subject: subject))
+                    return (.accepted, waiting?.count)
+                }
+            }
         }
     }
 
-    private static func target(_ start: CustomStart) -> Query {
-        "(\(start.uid)::text IS NULL OR d.userId = \(start.uid)) AND (\(start.deviceId)::text IS NULL OR d.deviceId = \(start.deviceId))"
+    private struct AlertsWaiting {
+        var count: Int?
     }
 
-    static func devices(_ start: CustomStart, now: Timestamp) -> Query {
-        "SELECT 1 FROM devices d WHERE \(target(start)) AND d.expiresAt > \(now) LIMIT 1"
+    /// Nil: no such subject runs.
+    private static func write(
+        _ update: CustomUpdate,
+        subject: String,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> AlertsWaiting? {
+        guard try connection.execute(CustomQueries.update(update, subject: subject, now: now)) == 1 else { return nil }
+        try checkSize(subject, alert: update.alert, on: connection, now: now)
+        guard let alert = update.alert else { return AlertsWaiting() }
+        let waiting = try connection.query(CustomQueries.alertsWaiting(of: subject, now: now))[0].decode(Int.self)
+        try connection.execute(CustomQueries.insert(alert, priority: update.isCritical ? 1 : 2, of: subject, now: now))
+        return AlertsWaiting(count: waiting)
     }
 
-    static func insert(_ start: CustomStart, subject: String, type: String, now: Timestamp) -> Query {
-        """
-        INSERT INTO activitySubjects (subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt,
-            startAlertTitle, startAlertBody, startAlertSound, startAlertLevel, staleAt, relevanceScore, createdAt, lastUpdatedAt)
-        VALUES (\(subject), \(type), \(start.attributes), \(start.contentState), \(hash(start.contentState)), \(now.seconds), \(now),
-            \(start.alert.title), \(start.alert.body), \(start.alert.sound), \(start.alert.interruptionLevel?.rawValue), \(start.staleAt),
-            \(start.relevanceScore), \(now), \(now))
-        ON CONFLICT (subject) DO NOTHING
-        """
+    /// False: no such subject runs.
+    private static func write(_ end: CustomEnd, subject: String, on connection: BlockingConnection, now: Timestamp) throws -> Bool {
+        guard try connection.execute(CustomQueries.end(end, subject: subject, now: now)) == 1 else { return false }
+        try checkSize(subject, alert: end.alert, on: connection, now: now)
+        if let alert = end.alert { try connection.execute(CustomQueries.insert(alert, priority: 1, of: subject, now: now)) }
+        return true
     }
 
-    static func update(_ update: CustomUpdate, subject: String, now: Timestamp) -> Query {
-        """
-        UPDATE activitySubjects SET contentState = \(update.contentState), stateHash = \(hash(update.contentState)), seq = seq + 1,
-            stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now), lastUpdatedAt = \(now),
-            critical = \(update.isCritical), staleAt = \(update.staleAt), relevanceScore = coalesce(\(update.relevanceScore), relevanceScore)
-        WHERE subject = \(subject) AND endedAt IS NULL
-        """
+    /// Refuses, with the whole transaction, what no provider would take.
+    private static func checkSize(
+        _ subject: String,
+        alert: LiveSubject.Alert? = nil,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws {
+        let row = try connection.query("SELECT \(raw: LiveSubject.customColumns) FROM activitySubjects WHERE subject = \(subject)")[0]
+        try CustomActivity.checkSize(try LiveSubject(custom: row), alert: alert, now: now)
     }
 
-    static func end(_ end: CustomEnd, subject: String, now: Timestamp) -> Query {
-        """
-        UPDATE activitySubjects SET contentState = coalesce(\(end.contentState), contentState),
-            stateHash = coalesce(\(end.contentState.map(hash)), stateHash), seq = seq + 1,
-            stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now), lastUpdatedAt = \(now),
-            critical = false, endedAt = \(now), dismissAt = \(end.dismissAt)
-        WHERE subject = \(subject) AND endedAt IS NULL
-        """
-    }
-
-    /// The alert of the state that was just stored.
-    static func insert(_ alert: LiveSubject.Alert, priority: Int, of subject: String, now: Timestamp) -> Query {
-        let state: Query = "SELECT subject, stateTimestamp FROM activitySubjects WHERE subject = \(subject)"
-        return AlertQueries.insert(alert, priority: priority, of: state, now: now)
-    }
-
-    /// Alerts that a device of the subject was not sent yet.
-    static func alertsWaiting(of subject: String, now: Timestamp) -> Query {
-        """
-        SELECT count(*) FROM activityAlerts w WHERE w.matchId = \(subject) AND w.builtAt >= \(now - SubjectAlert.freshness)
-            AND EXISTS (SELECT FROM liveActivities a WHERE a.matchId = w.matchId AND a.status <> 'ended'
-                AND a.lastTimestampSent < w.stateTimestamp)
-        """
-    }
-
-    /// What it was started with, as far as it does not change.
-    static func isSame(_ start: CustomStart, subject: String) -> Query {
-        """
-        SELECT 1 FROM activitySubjects WHERE subject = \(subject) AND attributes = \(start.attributes)
-            AND startAlertTitle = \(start.alert.title) AND startAlertBody = \(start.alert.body)
-        """
-    }
-
-    static func pending(_ start: CustomStart, subject: String, type: String, now: Timestamp) -> Query {
-        """
-        INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, createdAt, nextStartAt)
-        SELECT \(subject), d.userId, d.deviceId, 1, 'pending', \(type), d.app, d.environment, \(now), \(now)
-        FROM devices d \(StartTargets.token(for: "\(type)")) WHERE \(target(start)) AND d.platform = 'ios' AND \(StartTargets.usable(at: now))
-        ON CONFLICT DO NOTHING
-        """
-    }
+    private static let endedForAll = Problem.conflict(
+        "No device shows this activity any more, and none will: it was dismissed, unfollowed or could not be started again. "
+            + "GET /live/{type}/{id} says why for each. Start one with another activityId.",
+        code: "activity_ended"
+    )
 }

@@ -98,7 +98,9 @@ enum LivePayloads {
     /// The start's own members, and which start it is: an app names the instance with its token.
     static func attributes(_ subject: LiveSubject, instance: Int) -> String {
         guard case .object(var members)? = try? JSONParser.parse(Array(subject.attributes.utf8)) else { return subject.attributes }
-        if subject.attributesType == MatchSubject.attributesType { members["instance"] = .integer(Int64(instance)) }
+        if subject.attributesType == MatchSubject.attributesType || members["instance"] != nil {
+            members["instance"] = .integer(Int64(instance))
+        }
         return JSONValue.object(members).text
     }
 

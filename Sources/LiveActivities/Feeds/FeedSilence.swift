@@ -23,6 +23,6 @@ enum FeedSilence {
         """
     }
 
-    /// Of the match `m`: its cards are not out of date.
-    static func isFresh(now: Timestamp) -> Query { "m.confirmedAt >= \(now - staleAfter)" }
+    /// Of the subject `m`: its cards are not out of date. A subject without a feed has no `confirmedAt`.
+    static func isFresh(now: Timestamp) -> Query { "coalesce(m.confirmedAt, 'infinity') >= \(now - staleAfter)" }
 }

@@ -2,7 +2,7 @@ import Delivery
 package import Postgres
 package import PushContract
 
-/// Who follows which match. Safe to use from any task.
+/// Who follows which subject; `matchId` is the name of any. Safe to use from any task.
 package struct FollowStore: Sendable {
     private let pool: PostgresPool
     private let policy: StartPolicy
@@ -12,20 +12,20 @@ package struct FollowStore: Sendable {
         self.policy = policy
     }
 
-    /// Where a followed match stands.
+    /// Where a followed subject stands. One that is not a match is `live` or `ended`.
     package struct FollowState: Sendable {
         package var phase: String
-        /// `UnifiedDisplayState` as its bytes.
+        /// The content state as its bytes; of a match the `UnifiedDisplayState`.
         package var displayState: String
     }
 
-    /// Follows; a live match gets its pending activities in the same transaction, on every device of the user that can be started.
+    /// Follows; a live subject gets its pending activities in the same transaction, on every device of the user that can be started.
     ///
     /// - Parameters:
     ///   - deviceId: where the person tapped.
     ///   - position: what the user wants first, from 1; nil keeps the one it has.
     ///   - startsHere: the app starts the activity on that device by itself, so no start is sent to it unless its token stays away.
-    /// - Returns: where the match stands; nil when nothing is known of it yet.
+    /// - Returns: where the subject stands; nil when nothing is known of it yet.
     package func follow(
         userId: String,
         matchId: String,
@@ -39,14 +39,14 @@ package struct FollowStore: Sendable {
                 """
                 INSERT INTO follows AS f (userId, matchId, deviceId, position, followedAt)
                 VALUES (\(userId), \(matchId), \(deviceId), \(position), \(now))
-                ON CONFLICT (userId, matchId) DO UPDATE SET position = excluded.position
-                WHERE excluded.position IS NOT NULL AND f.position IS DISTINCT FROM excluded.position
+                ON CONFLICT (userId, matchId) DO UPDATE SET position = coalesce(excluded.position, f.position), onlyDeviceId = NULL
+                WHERE f.onlyDeviceId IS NOT NULL OR excluded.position IS NOT NULL AND f.position IS DISTINCT FROM excluded.position
                 """
             )
             try connection.execute(
-                PendingActivities.create(matches: [matchId], userId: userId, startedByApp: startsHere ? deviceId : nil, policy, now: now)
+                PendingActivities.create(subjects: [matchId], userId: userId, startedByApp: startsHere ? deviceId : nil, policy, now: now)
             )
-            return try connection.query("SELECT phase, displayState FROM activeMatches WHERE matchId = \(matchId)").first.map { row in
+            return try connection.query("SELECT phase, contentState FROM liveSubjects WHERE subject = \(matchId)").first.map { row in
                 let (phase, state) = try row.decode((String, String).self)
                 return FollowState(phase: phase, displayState: state)
             }
@@ -60,9 +60,25 @@ package struct FollowStore: Sendable {
         }
     }
 
+    /// The matches a user follows, the oldest follow first.
     package func follows(of userId: String, now: Timestamp) async throws -> [String] {
+        try await subjects(of: userId, now: now).filter { !$0.contains("/") }
+    }
+
+    /// The subjects of any type, as matchId or `<attributesType>/<activityId>`, the oldest follow first.
+    func subjects(of userId: String, now: Timestamp) async throws -> [String] {
         try await pool.query(
             "SELECT matchId FROM follows WHERE userId = \(userId) AND coalesce(expiresAt, 'infinity') > \(now) ORDER BY followedAt, matchId"
+        ).map { try $0.decode(String.self) }
+    }
+
+    /// Who follows a subject, in the order of their ids.
+    func followers(of subject: String, after userId: String, limit: Int, now: Timestamp) async throws -> [String] {
+        try await pool.query(
+            """
+            SELECT userId FROM follows WHERE matchId = \(subject) AND userId > \(userId) AND coalesce(expiresAt, 'infinity') > \(now)
+            ORDER BY userId LIMIT \(limit)
+            """
         ).map { try $0.decode(String.self) }
     }
 }

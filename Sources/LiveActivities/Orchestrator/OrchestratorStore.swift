@@ -13,10 +13,10 @@ struct OrchestratorStore: Sendable {
     }
 
     /// Pending activities for followers who should have one and do not; how many were made.
-    func createMissing(_ matches: [String], now: Timestamp) async throws -> Int {
-        guard !matches.isEmpty else { return 0 }
-        let created = try await pool.execute(PendingActivities.create(matches: matches, policy, now: now))
-        return created + (try await pool.execute(PendingActivities.rollOver(matches: matches, policy, now: now)))
+    func createMissing(_ subjects: [String], now: Timestamp) async throws -> Int {
+        guard !subjects.isEmpty else { return 0 }
+        let created = try await pool.execute(PendingActivities.create(subjects: subjects, policy, now: now))
+        return created + (try await pool.execute(PendingActivities.rollOver(subjects: subjects, policy, now: now)))
     }
 
     /// Ends what is shown of matches whose day is over. They stay followed, and are shown again when play goes on; how many activities ended.

@@ -86,7 +86,7 @@ struct StartOutcomes {
         """
         UPDATE activityChannels c SET catchUpAt = coalesce(c.catchUpAt, \(now + wait))
         FROM unnest(\(keys.columns), \(stamps), \(channelIds)) AS o(subject, userId, deviceId, instance, stamp, channelId)
-        JOIN activeMatches m ON m.matchId = o.subject
+        JOIN liveSubjects m ON m.subject = o.subject
         WHERE c.matchId = o.subject AND c.channelId = o.channelId AND m.stateTimestamp > o.stamp
         """
     }

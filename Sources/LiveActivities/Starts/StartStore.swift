@@ -59,15 +59,13 @@ enum StartQueries {
         limit: Int,
         now: Timestamp
     ) -> Query {
-        let isMatch = !subject.id.contains("/")
-        let fence: Query =
-            isMatch
-            ? "EXISTS (SELECT 1 FROM activeMatches m WHERE m.matchId = \(subject.id) AND m.epoch = \(subject.epoch) AND \(FeedSilence.isFresh(now: now)))"
-            : "EXISTS (SELECT 1 FROM activitySubjects WHERE subject = \(subject.id) AND epoch = \(subject.epoch))"
+        let fence: Query = """
+            EXISTS (SELECT 1 FROM liveSubjects m
+                WHERE m.subject = \(subject.id) AND m.epoch = \(subject.epoch) AND \(FeedSilence.isFresh(now: now)))
+            """
         // A follow that ended meanwhile never yields a start.
-        let wanted: Query = isMatch ? "EXISTS (SELECT 1 FROM follows f WHERE f.userId = a.userId AND f.matchId = a.matchId)" : "true"
-        // Only matches have channels.
-        let waits: Query = isMatch ? ChannelQueries.waits(channels, now: now) : "false"
+        let wanted: Query = "EXISTS (SELECT 1 FROM follows f WHERE f.userId = a.userId AND f.matchId = a.matchId)"
+        let waits: Query = subject.usesChannels ? ChannelQueries.waits(channels, now: now) : "false"
         return """
             WITH candidates AS MATERIALIZED (
                 SELECT a.matchId, a.userId, a.deviceId, a.instance, s.hash

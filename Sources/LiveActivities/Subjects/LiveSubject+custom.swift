@@ -4,14 +4,15 @@ import PushContract
 extension LiveSubject {
     static let customColumns = """
         subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt, critical,
-        startAlertTitle, startAlertBody, startAlertSound, startAlertLevel, staleAt, relevanceScore, endedAt, dismissAt, epoch
+        startAlertTitle, startAlertBody, startAlertSound, startAlertLevel, staleAt, relevanceScore, endedAt, dismissAt, epoch,
+        usesChannels
         """
 
     init(custom row: Row) throws {
         let values = try row.decode(
             (
                 String, String, String, String, String, Int64, Timestamp, Bool, String, String, String?, String?, Timestamp?, Double?,
-                Timestamp?, Timestamp?, Int64
+                Timestamp?, Timestamp?, Int64, Bool
             ).self
         )
         id = values.0
@@ -30,5 +31,6 @@ extension LiveSubject {
         isLive = values.14 == nil
         dismissAt = values.15
         epoch = values.16
+        usesChannels = values.17
     }
 }

@@ -31,6 +31,8 @@ package struct LiveSubject: Sendable, Hashable {
     var relevanceScore: Double?
     /// When ended activities leave the screen; nil: a quarter of an hour after the end.
     var dismissAt: Timestamp?
+    /// Whether states go through broadcast channels as well, where those are on.
+    var usesChannels = true
     package var epoch: Int64
 
     /// Whether a start would show what is so.

@@ -6,16 +6,27 @@ package struct AttributesType: Sendable, Hashable {
     package var name: String
     package var attributes: ValueSchema
     package var contentState: ValueSchema
+    /// Who makes followers of a subject.
+    package var followedBy = FollowedBy.services
+    /// Whether states of its subjects may go through broadcast channels: everybody who knows a channel's id can listen to it.
+    package var usesChannels = false
 
-    /// Reads one file of the directory: `name`, `attributes`, `contentState`, and words about them.
+    package enum FollowedBy: String, Sendable, Hashable, CaseIterable {
+        /// Services alone: a subject is not for everybody who knows its id.
+        case services
+        /// Services, and app users for themselves.
+        case users
+    }
+
+    /// Reads one file of the directory: `name`, `attributes`, `contentState`, `followedBy`, `channels`, and words about them.
     package init(file: JSONValue) throws(SchemaError) {
         guard case .object(let members) = file else { throw SchemaError(pointer: "", message: "the file holds one JSON object") }
         if let unknown = members.keys.sorted().first(where: {
-            !["name", "description", "$schema", "attributes", "contentState"].contains($0)
+            !["name", "description", "$schema", "attributes", "contentState", "followedBy", "channels"].contains($0)
         }) {
             throw SchemaError(
                 pointer: "/\(unknown)",
-                message: "there is no such member; known are name, description, attributes, contentState"
+                message: "there is no such member; known are name, description, attributes, contentState, followedBy, channels"
             )
         }
         guard case .string(let name)? = members["name"], AttributesType.isName(name) else {
@@ -30,6 +41,31 @@ package struct AttributesType: Sendable, Hashable {
         self.name = name
         self.attributes = try ValueSchema(attributes, at: "/attributes")
         self.contentState = try ValueSchema(contentState, at: "/contentState")
+        if let followedBy = members["followedBy"] {
+            guard case .string(let text) = followedBy, let known = FollowedBy(rawValue: text) else {
+                throw SchemaError(pointer: "/followedBy", message: "\"followedBy\" is \"services\" or \"users\"")
+            }
+            self.followedBy = known
+        }
+        if let channels = members["channels"] {
+            guard case .bool(let usesChannels) = channels else {
+                throw SchemaError(pointer: "/channels", message: "\"channels\" is true or false")
+            }
+            self.usesChannels = usesChannels
+        }
+    }
+
+    /// Checks attributes, with what the server fills in where the type has a property for it: `activityId`, by which the app names the
+    /// activity, and `instance`, the number of the start (set when it is sent).
+    func checkedAttributes(_ attributes: JSONValue, activityId: String) throws(Problem) -> JSONValue {
+        var attributes = attributes
+        if case .object(var members) = attributes, case .rules(let rules) = self.attributes {
+            if rules.properties["activityId"] != nil { members["activityId"] = .string(activityId) }
+            if rules.properties["instance"] != nil { members["instance"] = .integer(1) }
+            attributes = .object(members)
+        }
+        try self.attributes.check(attributes, at: "/attributes")
+        return attributes
     }
 
     private static func isName(_ name: String) -> Bool {

@@ -1,10 +1,12 @@
+package import PushClient
 package import PushContract
 package import ServiceKit
 
 /// An activity on a simulated phone's lock screen.
 package struct ShownActivity: Sendable, Hashable {
     package let activityId: String
-    package let matchId: String
+    /// From its attributes: the match, or the activityId that the server filled in.
+    package let subject: ActivitySubject
     package let instance: Int?
     package let startedAt: Timestamp
     /// Started by a push: it has no update token before the person allows it.
@@ -19,4 +21,7 @@ package struct ShownActivity: Sendable, Hashable {
     package internal(set) var updates = 0
     /// When it leaves the screen after its end; nil while it runs.
     package internal(set) var dismissalAt: Timestamp?
+
+    /// The name of its subject; of a match the matchId.
+    package var matchId: String { subject.name }
 }

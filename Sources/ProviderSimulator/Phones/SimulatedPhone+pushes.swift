@@ -30,7 +30,7 @@ extension SimulatedPhone {
         serial += 1
         var activity = ShownActivity(
             activityId: identity.identifier("activity\(setup.boot)", serial),
-            matchId: attributes["matchId"]?.string ?? "",
+            subject: ActivitySubject(aps["attributes-type"]?.string ?? "", attributes),
             instance: attributes["instance"]?.integer.map(Int.init),
             startedAt: moment,
             byPush: true,
@@ -76,11 +76,21 @@ extension SimulatedPhone {
     }
 }
 
+extension ActivitySubject {
+    /// As an app reads it from the attributes of an activity.
+    fileprivate init(_ type: String, _ attributes: JSONValue) {
+        let activityId = attributes["activityId"]?.string ?? ""
+        self =
+            type == String(describing: MatchActivityAttributes.self)
+            ? .match(attributes["matchId"]?.string ?? "") : .custom(attributesType: type, activityId: activityId)
+    }
+}
+
 extension SystemActivity {
     init(_ activity: ShownActivity) {
         self.init(
             activityId: activity.activityId,
-            subject: .match(activity.matchId),
+            subject: activity.subject,
             instance: activity.instance,
             contentDate: Timestamp(seconds: activity.timestamp),
             updateToken: activity.updateToken

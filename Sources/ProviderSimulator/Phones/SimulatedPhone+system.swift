@@ -26,6 +26,13 @@ extension SimulatedPhone {
         routeTokens()
     }
 
+    /// The system takes the cards away, and the app learns nothing of it: their update tokens are dead.
+    package func loseCards() {
+        for activity in activities { retire(activity.updateToken) }
+        activities = []
+        system.shown = []
+    }
+
     /// Deletes the app and installs it again: another device id, new tokens, an empty disk. The keychain stays, as on a phone.
     package func reinstall() {
         retireTokens()
@@ -93,7 +100,7 @@ extension SimulatedPhone {
     private func show(_ activity: SystemActivity, _ request: ActivityRequest) async {
         var shown = ShownActivity(
             activityId: activity.activityId,
-            matchId: request.attributes.matchId,
+            subject: .match(request.attributes.matchId),
             instance: nil,
             startedAt: now(),
             byPush: false,

@@ -128,7 +128,7 @@ package actor SimulatedPhone {
         await settle()
     }
 
-    /// Swipes a match's activity away.
+    /// Swipes the activity of a subject away: a matchId, or `attributesType/activityId`.
     package func swipe(_ matchId: String) async {
         for activity in activities where activity.matchId == matchId { await remove(activity.activityId, isDismissed: true) }
         await settle()
