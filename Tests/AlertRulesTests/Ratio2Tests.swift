@@ -95,6 +95,26 @@ struct Ratio2Tests {
         #expect(Make.story(off, Self.outage + pause(60) + [(30, 100, 50)]).last == "fired 165")
     }
 
+    @Test("later than that it is the same alert if attempts in half of the minutes between do not exclude the incident, for a day")
+    func reopeningByEvidence() {
+        // A tenth fails for half an hour; the good run resolves it at minute 80.
+        func last(_ between: [Run]) -> String? {
+            Make.story(Make.outage(), [(40, 20, 0), (30, 20, 2), (12, 20, 0)] + between + [(30, 20, 2)]).last
+        }
+        #expect(last([(170, 20, 1)]) == "reopened 267", "at the threshold")
+        #expect(last([(170, 20, 0)]) == "fired 267")
+        #expect(last([(170, 0, 0)]) == "fired 267", "nothing was attempted")
+        // 1.25 times the threshold is excluded by 140 attempts without a failure, of which 40 follow the end; the minutes that set it do not count.
+        #expect(last([(100, 1, 0), (70, 0, 0)]) == "fired 267")
+        #expect(last([(99, 1, 0), (71, 0, 0)]) == "reopened 267")
+        // 84 of the 168 minutes are half of them.
+        #expect(last([(82, 1, 0), (88, 0, 0)]) == "reopened 267")
+        #expect(last([(81, 1, 0), (89, 0, 0)]) == "fired 267")
+        func twentieth(_ minutes: Int) -> [Run] { (0..<minutes / 20).flatMap { _ -> [Run] in [(19, 1, 0), (1, 1, 1)] } }
+        #expect(last(twentieth(1420))?.hasPrefix("reopened") == true)
+        #expect(last(twentieth(1440))?.hasPrefix("fired") == true)
+    }
+
     @Test("the good run excludes at least 1.25 times the threshold by nine nats: 140 attempts without a failure, not 130")
     func strength() throws {
         // What 6 % of 1,500 prove is less than that, so exactly 6.25 % must be excluded: 9 / -ln(1 - 0.0625) = 139.5 attempts.

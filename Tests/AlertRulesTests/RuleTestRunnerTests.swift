@@ -67,6 +67,10 @@ struct RuleTestRunnerTests {
                 "t.yml:2:67: error: silences.to: a silence ends after it begins"
             ),
             (
+                "  - { name: n, alert: Down, input: [], unreachable: [x], expect: [{ group: { provider: fcm }, fires: 3m }] }",
+                "t.yml:2:53: error: unreachable: changes whom alerts notify, and this test expects nothing of that"
+            ),
+            (
                 "  - { name: n, alert: Down, input: [], expect: [{ group: { provider: fcm }, fires: 3m, notified: { soon: [x] } }] }",
                 "t.yml:2:98: error: expect.notified: 'soon' is not a time"
             ),

@@ -107,7 +107,10 @@ struct CauseTests {
         var message = Messages.firing
         message.contributors = traffic.contributors
         let version = try #require(message.contributors.first { $0.dimension == "appVersion" })
-        let (lift, excess) = (Fraction.rounded(try #require(version.lift)), Fraction.percent(version.excessShare))
+        let (value, least) = (try #require(version.lift), try #require(version.liftAtLeast))
+        #expect(least > 1.2 && least < value)
+        let lift = "\(Fraction.rounded(value)) (at least \(Fraction.rounded(least)))"
+        let excess = Fraction.percent(version.excessShare)
         #expect(AlertText(message).contributors.contains(version.text) && !message.contributors.isEmpty)
         #expect(
             version.text
@@ -115,6 +118,45 @@ struct CauseTests {
         )
         let cause = try #require(AlertCause(message.contributors).text)
         #expect(cause == "UNAVAILABLE; appVersion=3.2.0, \(lift) × its share of the traffic" && AlertText(message).summary.contains(cause))
+    }
+
+    @Test("the lift is at least what 99 % of the samples of such traffic would show")
+    func confidence() throws {
+        var random = Seeded(state: 5)
+        let below = (0..<400).count { _ in
+            var (own, all) = (AttemptCounts(), AttemptCounts())
+            for _ in 0..<500 {
+                let isOwn = Double.random(in: 0..<1, using: &random) < 0.1
+                let isBad = Double.random(in: 0..<1, using: &random) < (isOwn ? 0.5 : 0.05)
+                let one = AttemptCounts(attempts: 1, bad: isBad ? 1 : 0)
+                all = all + one
+                if isOwn { own = own + one }
+            }
+            let part = Double(own.attempts) / Double(all.attempts)
+            let real = 0.5 / (part * 0.5 + (1 - part) * 0.05)
+            return Lift(own, of: all).atLeast.map { $0 > real } ?? true
+        }
+        #expect(below <= 12, "\(below) of 400 claim too much")
+    }
+
+    @Test("the most frequent code is named, however many values have more of the failures")
+    func codeAmongMany() {
+        func share(_ dimension: RollupDimension, _ value: String, _ attempts: Int64, _ bad: Int64) -> RollupShare {
+            RollupShare(dimension: dimension, value: value, attempts: attempts, bad: bad, attemptsBefore: attempts, badBefore: 0)
+        }
+        let hit: [(RollupDimension, String)] = [
+            (.platform, "web"), (.app, "com.example.news"), (.environment, "sandbox"), (.pushType, "background"), (.appMajor, "4"),
+        ]
+        let shares = [share(.provider, "fcm", 1000, 100)] + hit.map { share($0.0, $0.1, 100, 100) }
+        var sample = AttemptSample()
+        (sample.attempts, sample.bad) = (1000, 100)
+        sample.shares = [
+            ("appVersion", "4.0.0", 100, 100), ("appVersion", "3.0.0", 900, 0), ("providerErrorCode", "UNAVAILABLE", 60, 60),
+            ("providerErrorCode", "INTERNAL", 40, 40),
+        ]
+        let contributors = ContributorRanking.rank(shares, sample)
+        #expect(contributors.count == ContributorRanking.limit)
+        #expect(AlertCause(contributors).codes.map(\.value) == ["UNAVAILABLE"], "\(contributors.map(\.text))")
     }
 
     @Test("twenty faults are injected")

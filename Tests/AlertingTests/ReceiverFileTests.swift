@@ -83,12 +83,30 @@ struct ReceiverFileTests {
             ),
             ("[{ severity: [page], receivers: [phone] }]", "fallback: [log]", "some alerts of severity critical reach no receiver"),
             ("[{ severity: [page, critical], receivers: [phone] }]", "fallback: [phone]", "no alert reaches the receiver 'log'"),
-            ("[{ receivers: [log, phone] }]", "", nil),
+            // Those of this provider match a route, so they do not go to the fallback.
+            (
+                "[{ labels: { provider: apns }, receivers: [log] }]", "fallback: [phone]",
+                "severity page reach no receiver that notifies people"
+            ),
+            (
+                "[{ severity: [page, critical, ticket, info], receivers: [log, phone] }]", "fallback: []",
+                "yml:6:1: error: an empty fallback is none"
+            ),
             (
                 "[{ severity: [page, critical], receivers: [phone] }, { labels: { provider: fcm }, receivers: [log] }]",
-                "fallback: [phone]", nil
+                "fallback: [phone]", "warning: some alerts of severity ticket reach no receiver that notifies people: Slow"
             ),
-            ("[{ severity: [ticket], receivers: [log] }]", "fallback: [log, phone]", nil),
+            (
+                "[{ severity: [ticket], receivers: [log] }]", "fallback: [log, phone]",
+                "warning: some alerts of severity ticket reach no receiver that notifies people: LabelsFolded"
+            ),
+            ("[{ receivers: [log, phone] }]", "", nil),
+            // Each provider has a receiver, so none of their pages goes to the fallback.
+            (
+                "[{ labels: { provider: apns }, receivers: [phone] }, { labels: { provider: fcm }, receivers: [phone] }, "
+                    + "{ rule: [EvaluatorDataGap, \"Notifications*\", \"Receiver*\", LabelsFolded], receivers: [phone] }, "
+                    + "{ severity: [info, ticket], receivers: [log, phone] }]", "fallback: [log]", nil
+            ),
         ] as [(String, String, String?)]
     )
     func deadRoutes(_ routes: String, _ fallback: String, _ expected: String?) throws {

@@ -125,15 +125,28 @@ class Ratio:
         n, x = self.counts.sum(t, 1)
         if n == 0 or self.over(n, x) or self.verdict(t) == "breach":
             return None
-        q = min(max(self.exclude, 0.7 * self.lower(*at_T)), 0.999)
         for k in range(self.R, min(self.W, t - T) + 1, max(1, self.R // 2)):
             if not self.good_halves(t, k):
                 continue
             filled, over = self.over_alone.sum(t, k)
             n, x = self.counts.sum(t, k)
-            if 10 * over <= filled and x / n < q and evidence(n, x, q) >= 9:
+            if 10 * over <= filled and self.excludes(n, x, at_T):
                 return k
         return None
+
+    def excludes(self, n, x, at_T):
+        q = min(max(self.exclude, 0.7 * self.lower(*at_T)), 0.999)
+        return n > 0 and x / n < q and evidence(n, x, q) >= 9
+
+    def goes_on(self, t, closed, at_T):
+        """Whether what fires at t is the alert that ended at `closed`, whose last counts were at_T."""
+        if t - closed <= self.reopen:
+            return True
+        if self.reopen == 0 or t - closed > 1440:
+            return False
+        k = t - closed - (self.F + self.S - 1)
+        last = t - (self.F + self.S - 1)
+        return k > 0 and 2 * self.over_alone.sum(last, k)[0] >= k and not self.excludes(*self.counts.sum(last, k), at_T)
 
     def halves(self, t, k):
         return self.counts.sum(t, k // 2), self.counts.sum(t - k // 2, k - k // 2)
@@ -157,7 +170,7 @@ class Ratio:
             counts, refused = self.set(t), self.refused(t)
             if counts or refused:
                 if not is_firing:
-                    kind = "reopened" if closed is not None and t - closed <= self.reopen else "fired"
+                    kind = "reopened" if closed is not None and self.goes_on(t, closed, at_T) else "fired"
                     if kind == "fired":
                         starts = t - self.F + 1 if counts else min(since for since, _ in refused)
                         is_blocked = not counts

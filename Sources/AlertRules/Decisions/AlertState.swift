@@ -40,6 +40,23 @@ package struct FrozenShare: Sendable, Hashable, Codable {
     }
 }
 
+/// What was attempted since an alert ended.
+package struct AttemptsSince: Sendable, Hashable, Codable {
+    var counts = AttemptCounts()
+    /// How many of the minutes had attempts.
+    var minutes = 0
+
+    mutating func add(_ minute: AttemptCounts) {
+        counts = counts + minute
+        if minute.attempts > 0 { minutes += 1 }
+    }
+
+    mutating func remove(_ minute: AttemptCounts) {
+        counts = AttemptCounts(attempts: counts.attempts - minute.attempts, bad: counts.bad - minute.bad)
+        if minute.attempts > 0 { minutes -= 1 }
+    }
+}
+
 /// An alert that has recovered and may be opened again.
 package struct ClosedAlert: Sendable, Hashable, Codable {
     package var alert: FiringAlert
@@ -47,6 +64,8 @@ package struct ClosedAlert: Sendable, Hashable, Codable {
     package var at: Minute
     /// The fault would have shown in what ended it.
     var isProven = false
+    /// What was attempted in the minutes after `at`, where that decides whether it is opened again.
+    var since: AttemptsSince?
 
     package init(_ alert: FiringAlert, at minute: Minute) {
         self.alert = alert

@@ -45,6 +45,10 @@ struct RuleTestReader {
             events: events(reader),
             rules: rules
         )
+        guard findings.errorCount == before else { return nil }
+        for key in ["silences", "unreachable", "acknowledged"] where reader.has(key) && !expected.contains(where: { $0.notified != nil }) {
+            reader.error(key, "changes whom alerts notify, and this test expects nothing of that: add `notified` to an alert of `expect`")
+        }
         return findings.errorCount == before ? test : nil
     }
 

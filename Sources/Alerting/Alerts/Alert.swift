@@ -58,6 +58,8 @@ package struct Contributor: Sendable, Hashable, Codable {
     package var excessShare: Double
     /// Its share of the failures divided by its share of the traffic: 1 when it fails as all others do. Absent for a provider's code.
     package var lift: Double?
+    /// What the lift is at least, with a confidence of 99 %.
+    package var liftAtLeast: Double?
     /// Extrapolated from a part of the attempts; absent when all of them were counted.
     package var isEstimated: Bool?
 }
@@ -66,8 +68,12 @@ extension Contributor {
     /// What failures have and successes do not.
     static let why = ["reasonCode", "providerErrorCode"]
 
-    /// `4.93 × its share of the traffic`
-    package var liftText: String? { lift.map { "\(Fraction.rounded($0)) × its share of the traffic" } }
+    /// `4.93 (at least 4.41) × its share of the traffic`
+    package var liftText: String? {
+        guard let lift else { return nil }
+        let least = liftAtLeast.map { " (at least \(Fraction.rounded($0)))" } ?? ""
+        return "\(Fraction.rounded(lift))\(least) × its share of the traffic"
+    }
 
     /// `appVersion=3.2.0: 90 of 100 failed, 80 % of the excess, 4.93 × its share of the traffic`
     package var text: String {

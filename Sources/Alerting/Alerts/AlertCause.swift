@@ -24,7 +24,7 @@ struct AlertCause: Hashable {
         }
     }
 
-    /// `UNAVAILABLE; appVersion=3.2.0, 4.93 × its share of the traffic`; nil when nothing is known.
+    /// `UNAVAILABLE; appVersion=3.2.0, 4.93 (at least 4.41) × its share of the traffic`; nil when nothing is known.
     var text: String? {
         let distinct = distinct.map { distinct in
             "\(distinct.dimension)=\(distinct.value.cut(toCharacters: Self.longest))"

@@ -55,6 +55,7 @@ enum ContributorRanking {
                 excess: Int64(excess.rounded()),
                 excessShare: min(1, excess / total),
                 lift: lift?.value,
+                liftAtLeast: lift?.atLeast,
                 isEstimated: isEstimated ? true : nil
             )
         }
@@ -81,6 +82,13 @@ enum ContributorRanking {
                 )
             }
         }
-        return Array(ranked.sorted { ($1.excess, $0.dimension, $0.value) < ($0.excess, $1.dimension, $1.value) }.prefix(limit))
+        return first(ranked.sorted { ($1.excess, $0.dimension, $0.value) < ($0.excess, $1.dimension, $1.value) })
+    }
+
+    /// The most frequent reason and code are among them, however many values have more of the failures.
+    private static func first(_ ranked: [Contributor]) -> [Contributor] {
+        let why = Contributor.why.compactMap { name in ranked.first { $0.dimension == name } }
+        let others = ranked.filter { !why.contains($0) }.prefix(limit - why.count)
+        return ranked.filter { why.contains($0) || others.contains($0) }
     }
 }

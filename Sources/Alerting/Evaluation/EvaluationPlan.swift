@@ -92,9 +92,10 @@ struct EvaluationPlanning {
     /// From where the minutes can change anything; nil when none of them can.
     private func begin(_ state: AlertState, _ history: GroupHistory) -> AlertState? {
         let least = rule.condition.leastBad
-        guard state.open == nil, least > 0 else { return state }
+        // What follows the end of an alert decides whether it is opened again.
+        guard state.open == nil, state.closed == nil, least > 0 else { return state }
         guard history.total.counts.bad >= least, let bad = history.total.firstBad else { return nil }
-        return AlertState(asOf: state.asOf.map { max($0, min(bad - 1, last)) }, closed: state.closed)
+        return AlertState(asOf: state.asOf.map { max($0, min(bad - 1, last)) })
     }
 
     /// With the groups that have a state and no minutes: they keep firing.

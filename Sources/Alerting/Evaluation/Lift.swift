@@ -8,6 +8,8 @@ struct Lift {
 
     /// Share of the failures divided by share of the traffic; nil without attempts or failures.
     let value: Double?
+    /// What it is at least, with a confidence of 99 %: as many of the failures are the value's by more than chance.
+    let atLeast: Double?
     /// By more than chance, and by so much that it matters.
     let isProven: Bool
 
@@ -16,7 +18,7 @@ struct Lift {
     ///   - all: those of the group, the value's included.
     init(_ own: AttemptCounts, of all: AttemptCounts) {
         guard own.attempts > 0, all.bad > 0, all.attempts > 0 else {
-            value = nil
+            (value, atLeast) = (nil, nil)
             isProven = false
             return
         }
@@ -26,6 +28,8 @@ struct Lift {
         let variance = expected * (1 - share) * (1 - Double(own.attempts) / Double(all.attempts))
         let lift = Double(own.bad) / expected
         value = lift
+        let ownOfBad = AttemptCounts(attempts: all.bad, bad: own.bad)
+        atLeast = WilsonBound.percent99.lowerBound(ownOfBad) * Double(all.attempts) / Double(own.attempts)
         // Compared with the others: what has most of the traffic has a lift near 1, however well the rest does.
         let (others, othersBad) = (Double(all.attempts - own.attempts), Double(all.bad - own.bad))
         let isMore = Double(own.bad) * others >= Self.least * othersBad * Double(own.attempts)

@@ -15,11 +15,6 @@ struct RouteCheck {
             guard let value = labels[label] else { return false }
             return value.map { Wildcard.matches($0, pattern) } ?? values[label]?.contains { Wildcard.matches($0, pattern) } ?? true
         }
-
-        func has(_ label: String, _ pattern: String) -> Bool {
-            guard let value = labels[label], let value else { return false }
-            return Wildcard.matches(value, pattern)
-        }
     }
 
     private let set: ReceiverSet
@@ -69,8 +64,8 @@ struct RouteCheck {
         let step = steps[number - 1].allReceivers
         guard !set.people.isDisjoint(with: step) else { return "no receiver of this step notifies people" }
         let earlier = Set(steps[..<(number - 1)].flatMap { $0.duty == nil ? $0.receivers : [] })
-        let pages = kinds.filter(\.severity.pages)
-        guard pages.contains(where: { !step.isSubset(of: earlier.union(receivers(of: $0).every)) }) else {
+        let pages = kinds.filter(\.severity.pages).flatMap(receivers)
+        guard pages.contains(where: { !step.isSubset(of: earlier.union($0)) }) else {
             return "every page is notified to \(step.sorted().joined(separator: ", ")) before this step, so it notifies nobody"
         }
         return nil
@@ -79,30 +74,41 @@ struct RouteCheck {
     /// Urgent alerts that notify nobody, and receivers that no alert reaches.
     func faults() -> [String] {
         guard !set.receivers.isEmpty else { return [] }
-        let people = set.people
-        var problems: [String] = []
-        for severity in [Severity.critical, .page] {
-            let silent = kinds.filter { $0.severity == severity && people.isDisjoint(with: receivers(of: $0).every) }
-            guard !silent.isEmpty else { continue }
-            let rules = silent.map(\.rule).sorted().joined(separator: ", ")
-            problems.append("some alerts of severity \(severity.rawValue) reach no receiver that notifies people: \(rules)")
-        }
-        let routed = kinds.flatMap { receivers(of: $0).every + receivers(of: $0).some }
-        let reached = Set(routed + (set.escalation?.steps.flatMap(\.allReceivers) ?? []))
-        problems += set.receivers.map(\.name).filter { !reached.contains($0) }.map { "no alert reaches the receiver '\($0)'" }
-        return problems
+        let routed = Set(kinds.flatMap { receivers(of: $0).flatMap(\.self) })
+        let reached = routed.union(set.escalation?.steps.flatMap(\.allReceivers) ?? [])
+        return [Severity.critical, .page].compactMap(silence)
+            + set.receivers.map(\.name).filter { !reached.contains($0) }.map { "no alert reaches the receiver '\($0)'" }
     }
 
-    /// Where all alerts of a rule go, and where some of them go, depending on their labels.
-    private func receivers(of kind: Kind) -> (every: [String], some: [String]) {
-        let routes = set.routes.filter { route in
-            (route.severities.isEmpty || route.severities.contains(kind.severity))
-                && (route.rules.isEmpty || route.rules.contains { Wildcard.matches(kind.rule, $0) })
-                && route.labels.allSatisfy { kind.mayHave($0.key, $0.value) }
+    /// What may be meant so: tickets that are only shown; nil when there are none.
+    func silentTickets() -> String? {
+        guard !set.receivers.isEmpty else {
+            return "there is no receiver: nobody is notified, but through alerts.webhook.url where that is set"
         }
-        let every = routes.filter { $0.labels.allSatisfy { kind.has($0.key, $0.value) } }.flatMap(\.receivers)
-        // An alert that no route matches goes to the fallback.
-        let others = set.fallback.isEmpty ? set.receivers.map(\.name) : set.fallback
-        return (every.isEmpty ? others : every, routes.flatMap(\.receivers))
+        return silence(.ticket)
     }
+
+    private func silence(_ severity: Severity) -> String? {
+        let people = set.people
+        let silent = kinds.filter { kind in kind.severity == severity && receivers(of: kind).contains { people.isDisjoint(with: $0) } }
+        guard !silent.isEmpty else { return nil }
+        let rules = silent.map(\.rule).sorted().joined(separator: ", ")
+        return "some alerts of severity \(severity.rawValue) reach no receiver that notifies people: \(rules)"
+    }
+
+    /// Where alerts of a rule go, for each combination of values that the routes distinguish; with very many, for the first of them.
+    private func receivers(of kind: Kind) -> [[String]] {
+        var combinations: [[String: String]] = [kind.labels.compactMapValues(\.self)]
+        for label in kind.labels.filter({ $0.value == nil }).keys.sorted() {
+            let patterns = Set(set.routes.compactMap { $0.labels[label] }).sorted()
+            guard !patterns.isEmpty, combinations.count < Self.maxCombinations else { continue }
+            let values = kind.values[label] ?? (patterns.map { $0.replacing("*", with: "") } + [Self.otherValue])
+            combinations = combinations.flatMap { labels in values.map { labels.merging([label: $0]) { $1 } } }
+        }
+        return combinations.map { set.names(for: kind.severity, rule: kind.rule, labels: $0) }
+    }
+
+    private static let maxCombinations = 10_000
+    /// Of a label whose values are not known: none that a route names.
+    private static let otherValue = "\u{FFFD}"
 }

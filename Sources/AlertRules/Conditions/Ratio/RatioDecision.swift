@@ -28,7 +28,29 @@ struct RatioDecision: Decision {
 
     private var length: Int { condition.duration.minutes }
 
-    var reopenWithin: Int { condition.reopenWithin.minutes }
+    /// Minutes after its end within which an alert is opened again where the attempts since then do not exclude the incident.
+    private static let longestReopening = 1440
+
+    var reopenWithin: Int { condition.reopenWithin.minutes == 0 ? 0 : max(condition.reopenWithin.minutes, Self.longestReopening) }
+
+    /// In little traffic an alert may end falsely, and fire again much later. Attempts in half of the minutes between could have shown that it
+    /// was over: if they do not, it is the same alert. The minutes that set it do not count, as they are bad whatever was before.
+    func reopens(_ closed: ClosedAlert, with onset: EvaluatedWindow, at minute: Minute) -> Bool {
+        let elapsed = minute - closed.at
+        guard elapsed > condition.reopenWithin.minutes else { return true }
+        let newest = length + condition.smooth.minutes - 1
+        guard elapsed <= Self.longestReopening, elapsed > newest, var since = closed.since else { return false }
+        since.add(series[minute])
+        for offset in 0..<newest { since.remove(series[minute - offset]) }
+        return 2 * since.minutes >= elapsed - newest && !test.excludes(closed.alert, since.counts)
+    }
+
+    func settle(_ state: inout AlertState, at minute: Minute) {
+        guard let closed = state.closed, minute > closed.at else { return }
+        var since = closed.since ?? AttemptsSince()
+        since.add(series[minute])
+        state.closed?.since = since
+    }
 
     func decides(at minute: Minute) -> Bool { true }
 

@@ -5,6 +5,8 @@ protocol RatioTest {
     func onset(at minute: Minute) -> WindowCounts?
     /// The good run that proves recovery.
     func recovery(of alert: FiringAlert, at minute: Minute) -> WindowCounts?
+    /// Whether the counts prove that the incident of an alert is over.
+    func excludes(_ alert: FiringAlert, _ counts: AttemptCounts) -> Bool
 }
 
 /// The minutes of one group with what each says: what all versions have in common.

@@ -55,7 +55,16 @@ package enum ReceiverFile {
         let steps = lines(file?["escalate"]?["steps"]).enumerated().compactMap { index, line in
             check.problem(ofStep: index + 1).map { error(line, $0) }
         }
-        return routes + steps + check.faults().map { error(1, $0) }
+        // Who writes an empty list means nobody; it means everybody.
+        let fallback = file?["fallback"].flatMap { node in
+            node.sequence?.isEmpty == true
+                ? error(
+                    node.mark?.line ?? 1,
+                    "an empty fallback is none: alerts that match no route go to every receiver; name receivers, or remove it"
+                ) : nil
+        }
+        let tickets = check.silentTickets().map { Finding(.warning, at: SourcePosition(file: path, line: 1, column: 1), $0) }
+        return routes + steps + [fallback, tickets].compactMap(\.self) + check.faults().map { error(1, $0) }
     }
 
     /// The routing, where the secrets are not available. Nil when there is no file; throws when it is broken.

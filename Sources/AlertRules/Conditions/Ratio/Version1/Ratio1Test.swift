@@ -12,6 +12,9 @@ struct Ratio1Test: RatioTest {
         return window.counts.bad >= condition.minBad && minutes.isProven(window.counts) ? window : nil
     }
 
+    /// It opens no alert again.
+    func excludes(_ alert: FiringAlert, _ counts: AttemptCounts) -> Bool { true }
+
     func recovery(of alert: FiringAlert, at minute: Minute) -> WindowCounts? {
         var length = condition.resolveAfter.minutes
         while true {

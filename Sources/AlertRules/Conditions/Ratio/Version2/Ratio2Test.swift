@@ -73,7 +73,6 @@ struct Ratio2Test: RatioTest {
     /// The shortest run after the newest minute at which the condition was met that excludes what the incident has proven.
     func recovery(of alert: FiringAlert, at minute: Minute) -> WindowCounts? {
         guard series[minute].attempts > 0, !isBad(minute), minutes.verdicts[minute] != .breach else { return nil }
-        let excluded = min(max(Self.exclude * threshold, Self.part * proven(alert.proven)), 0.999)
         let step = max(1, condition.resolveAfter.minutes / 2)
         let longest = min(condition.resolveWithin.minutes, minute - alert.lastSet)
         var calm = CalmCount(minutes: 0, evaluable: 0, bad: 0)
@@ -82,9 +81,15 @@ struct Ratio2Test: RatioTest {
             guard areHalvesGood(at: minute, length) else { continue }
             guard Int64(calm.bad) * Self.calm.denominator <= Int64(calm.evaluable) * Self.calm.numerator else { continue }
             let run = series.evidence(endingAt: minute, minutes: length)
-            if let share = run.counts.share, share < excluded, run.counts.evidence(against: excluded) >= Self.resolveEvidence { return run }
+            if excludes(alert, run.counts) { return run }
         }
         return nil
+    }
+
+    func excludes(_ alert: FiringAlert, _ counts: AttemptCounts) -> Bool {
+        let excluded = min(max(Self.exclude * threshold, Self.part * proven(alert.proven)), 0.999)
+        guard let share = counts.share, share < excluded else { return false }
+        return counts.evidence(against: excluded) >= Self.resolveEvidence
     }
 
     private func areHalvesGood(at minute: Minute, _ length: Int) -> Bool {
