@@ -9,6 +9,11 @@ package protocol PushProvider: Sendable {
     ///   - now: The time for the lifetimes of credentials and messages.
     func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome
 
+    /// Shows the request of a push, and has the provider check it where it can without delivering it.
+    ///
+    /// - Throws: what the provider would refuse, as far as that is known here.
+    func dryRun(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async throws(PushError) -> PushDryRun
+
     /// The name of the credential: contains no secret, and changes with the key.
     var credential: String { get }
 }

@@ -34,17 +34,20 @@ extension ServerConfiguration {
         guard let text = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError("The configuration file \(path) cannot be read.")
         }
-        let root: Any?
+        let names: [String]
         do {
-            root = try Yams.load(yaml: String(decoding: text, as: UTF8.self))
+            names = try self.names(ofYAML: String(decoding: text, as: UTF8.self))
         } catch {
             throw ConfigurationError("\(path) is not valid YAML: \(error)")
         }
         let known = Set(ConfigurationKey.all.flatMap(\.acceptedNames))
-        for name in leaves(of: root, under: "").sorted() where !known.contains(name) {
+        for name in names.sorted() where !known.contains(name) {
             throw ConfigurationError("\(path): `\(name)` is not a setting of Pushwatch; `pushwatch serve --help` lists them.")
         }
     }
+
+    /// The dotted names of what a file sets.
+    static func names(ofYAML text: String) throws -> [String] { leaves(of: try Yams.load(yaml: text), under: "") }
 
     private static func leaves(of value: Any?, under prefix: String) -> [String] {
         guard let mapping = value as? [String: Any] else { return prefix.isEmpty ? [] : [prefix] }

@@ -36,7 +36,9 @@ extension ServerParts {
         healthRoutes(for: audience).add(to: router)
         AttemptRoutes(ingestor: ingestor, store: AttemptStore(pools.readers), labels: labels).add(to: router)
         DeviceRoutes(store: devices, defaults: providers.deviceDefaults, audit: audit).add(to: router)
-        SendRoutes(store: sends, enqueueService: enqueueService).add(to: router)
+        let check = SendValidation.checker(providers.lookup, texts: configuration.texts)
+        let dryRun = DryRun(store: sends, check: check, lookup: providers.lookup)
+        SendRoutes(store: sends, enqueueService: enqueueService, dryRun: dryRun).add(to: router)
         OutcomeRoutes(stream: OutcomeStream(pool: pools.ingest)).add(to: router)
         live.addRoutes(to: router)
         guard audience == .everyone else { return router }

@@ -8,7 +8,7 @@ import HTTPTypes
 /// Settings that make sense together only.
 extension Settings {
     func proxySignIn() throws(ConfigurationError) -> ProxySignIn? {
-        let (header, addresses) = (text(.proxyHeader), list(.proxyAddresses))
+        let (header, addresses) = (text(.proxyHeader), try list(.proxyAddresses))
         guard header != nil || !addresses.isEmpty else { return nil }
         guard let header, let name = HTTPField.Name(header), !addresses.isEmpty else {
             throw ConfigurationError(
@@ -26,7 +26,7 @@ extension Settings {
             proxies.append(range)
         }
         var scopes: Set<Scope> = []
-        for text in list(.proxyScopes) {
+        for text in try list(.proxyScopes) {
             guard Scope(rawValue: text).isKnown else {
                 throw ConfigurationError("`\(ConfigurationKey.proxyScopes.name)`: there is no scope `\(text)`.")
             }

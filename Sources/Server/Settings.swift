@@ -30,8 +30,10 @@ struct Settings {
         return value
     }
 
-    func list(_ key: ConfigurationKey) -> [String] {
-        (text(key) ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    func list(_ key: ConfigurationKey) throws(ConfigurationError) -> [String] {
+        (try (key.isSecret ? secret(key) : text(key)) ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
+            !$0.isEmpty
+        }
     }
 
     /// The value may be a secret, so the error does not show it.
@@ -45,7 +47,7 @@ struct Settings {
 
     /// Several, separated by commas.
     func urls(_ key: ConfigurationKey) throws(ConfigurationError) -> [String] {
-        let urls = list(key)
+        let urls = try list(key)
         guard urls.allSatisfy({ $0.hasPrefix("https://") || $0.hasPrefix("http://") }) else {
             throw ConfigurationError("\(key.environmentName) (`\(key.name)`): each URL must begin with https:// or http://.")
         }

@@ -18,6 +18,7 @@ struct SendCommand: AsyncParsableCommand {
               pushwatch send --uid ann --title "Goal" --body "1:0" --wait
               pushwatch send --device my-phone --title "Kick-off" --critical
               pushwatch send --token 5a5a… --provider apns --environment sandbox --app com.example.scores --title "Test"
+              pushwatch send --token 5a5a… --provider apns --app com.example.scores --title "Test" --validate-only
               pushwatch send --audience fans --title "Goal" --send-id goal-17     (again with the same id: nothing is sent twice)
             """
     )
@@ -48,6 +49,7 @@ struct SendCommand: AsyncParsableCommand {
     )
     var deliveryClass: String?
     @Flag(help: "If a response is lost, do not send again: the push may be missing, but never a duplicate.") var atMostOnce = false
+    @Flag(help: "Store and deliver nothing: show each request as it would leave; FCM also checks it.") var validateOnly = false
     @Flag(help: "Wait until every delivery has ended.") var wait = false
     @Option(help: "How long to wait; 60s unless given.", transform: CommandDuration.within(.seconds(1)...(.days(1))))
     var timeout = CommandDuration.seconds(60)
@@ -57,6 +59,9 @@ struct SendCommand: AsyncParsableCommand {
         guard [uid, device, token, audience].count(where: { $0 != nil }) == 1 else {
             throw ValidationError("Pass one recipient: --uid, --device, --token or --audience.")
         }
+        guard !validateOnly || (audience == nil && !wait) else {
+            throw ValidationError("--validate-only goes with --uid, --device or --token, and without --wait.")
+        }
         guard token == nil || (provider != nil && app != nil) else { throw ValidationError("--token needs --provider and --app.") }
     }
 
@@ -65,6 +70,7 @@ struct SendCommand: AsyncParsableCommand {
         let caller = try api.caller(scope: "sends:write")
         let sent = try await caller.call("POST", "/sends", try request(now: .now()))
         guard let id = sent.json.member("sendId") else { throw CommandFailure.check("\(caller.url) is not a Pushwatch server.") }
+        if validateOnly { return try show(sent.text, sent.json) }
         guard wait else {
             Terminal.printLine(
                 json ? sent.text : "\(sent.status == 200 ? "Stored before" : "Accepted"): \(id). See GET /sends/\(id), or --wait."
@@ -91,8 +97,31 @@ struct SendCommand: AsyncParsableCommand {
         }
         if let expiresIn { members["expiresAt"] = .string((now + expiresIn.duration).rfc3339) }
         if critical { members["class"] = .string("critical") } else { members["class"] = deliveryClass.map(JSONValue.string) }
+        if validateOnly { members["validateOnly"] = .bool(true) }
         if atMostOnce { members["policy"] = .string("at_most_once") }
         return .object(members)
+    }
+
+    /// Of a dry run.
+    private func show(_ text: String, _ answer: JSONValue) throws {
+        if json {
+            Terminal.printLine(text)
+        } else {
+            for check in answer["checks"]?.elements ?? [] {
+                let target = [check.member("uid"), check.member("deviceId"), check.member("app")].compactMap { $0 }.joined(separator: "/")
+                let faults = [check.member("reasonCode"), check.member("providerErrorCode"), check.member("detail")].compactMap { $0 }
+                let verdict = check["valid"] == .bool(true) ? "valid" : "invalid: \(faults.joined(separator: " "))"
+                let checker = check["checkedByProvider"] == .bool(true) ? "" : " (not checked by the provider)"
+                Terminal.printLine("\(target) \(check.member("provider") ?? ""): \(verdict)\(checker)")
+                guard let request = check["request"] else { continue }
+                Terminal.printLine("  \(request.member("method") ?? "") \(request.member("url") ?? "")")
+                for (name, value) in (request["headers"]?.members ?? [:]).sorted(by: { $0.key < $1.key }) {
+                    Terminal.printLine("  \(name): \(value.string ?? "")")
+                }
+                Terminal.printLine("  \(request["body"]?.text ?? "")")
+            }
+        }
+        guard answer.member("result") == "valid" else { throw ExitCode(1) }
     }
 
     private func report(_ caller: APICaller, _ id: String) async throws {

@@ -1,3 +1,5 @@
+import PushContract
+
 /// Each field at its edges, and the date-times.
 extension ParserCorpus {
     private static func field(_ verdict: String, _ key: String, _ value: String?, _ code: String? = nil) -> ParserCase {
@@ -6,8 +8,57 @@ extension ParserCorpus {
 
     private static func quoted(_ text: String) -> String { "\"\(text)\"" }
     private static func long(_ count: Int) -> String { quoted(String(repeating: "x", count: count)) }
+    /// So many characters in which nothing looks like a token.
+    private static func plain(_ count: Int) -> String { quoted(String(String(repeating: "code.", count: count).prefix(count))) }
 
-    static let fields: [ParserCase] = required + visible + texts + words + combinations
+    static let fields: [ParserCase] = required + visible + texts + words + combinations + tokens
+
+    /// An APNs token and one in the form of FCM's, with their hashes.
+    private static let ownTokens: [(token: String, hash: String)] = {
+        let apns = String(repeating: "5a", count: 32)
+        let fcm = String(repeating: "d", count: 22) + ":APA91b" + String(repeating: "Zx-_9", count: 26)
+        return [(apns, (try? TokenHash.apns(apns).rawValue) ?? ""), (fcm, (try? TokenHash.fcm(fcm).rawValue) ?? "")]
+    }()
+
+    private static let tokens = ownTokens.flatMap { ownTokenCases($0.token, $0.hash) } + otherTokenCases
+
+    /// The token of the attempt, in every field that may hold an id.
+    private static func ownTokenCases(_ token: String, _ hash: String) -> [ParserCase] {
+        let isFCM = token.contains(":")
+        // Case counts in FCM's tokens, and there is no telling where one begins among other letters.
+        let texts: [(text: String, isOwn: Bool)] = [
+            (token, true), (token.uppercased(), !isFCM), ("<\(token)>", true), ("send-\(token)", true), ("ac\(token)", !isFCM),
+            ("\(token).1", true), ("x_\(token)", true), ("a:\(token)", true),
+        ]
+        var cases: [ParserCase] = []
+        for key in ["attemptId", "uid", "requestId", "sendId"] {
+            for (text, isOwn) in texts {
+                let name = "\(isOwn ? "r" : "y")_token_in_\(key)_\(text.prefix(8))_\(text.count)"
+                let body = AttemptText.attempt([("tokenHash", quoted(hash)), (key, quoted(text))])
+                cases.append(ParserCase(name, body, code: isOwn ? "raw_token" : nil))
+            }
+        }
+        return cases
+    }
+
+    /// What only looks like a token: no fault of an id.
+    private static let otherTokenCases: [ParserCase] = {
+        var cases: [ParserCase] = []
+        for key in ["attemptId", "uid", "requestId", "sendId"] {
+            for token in ownTokens.map(\.token) + [String(repeating: "5a", count: 33)] { cases.append(field("y", key, quoted(token))) }
+        }
+        for key in ["app", "appVersion", "pushType", "providerErrorCode", "providerMessageId"] {
+            for token in ownTokens.map(\.token) + [String(repeating: "x", count: 100), String(repeating: "a", count: 64)] {
+                for text in [token, "Bad \(token)!", "x\(token.uppercased())"] { cases.append(field("r", key, quoted(text), "raw_token")) }
+            }
+            for text in [
+                String(repeating: "x", count: 99), String(repeating: "a", count: 63) + "x", String(repeating: "com.example.", count: 12),
+            ] {
+                cases.append(field("y", key, quoted(text)))
+            }
+        }
+        return cases
+    }()
 
     private static let required = AttemptText.required.flatMap { key, _ in
         [field("r", key, nil, "missing_field"), field("r", key, "null", "missing_field")]
@@ -28,13 +79,13 @@ extension ParserCorpus {
 
     private static let texts =
         ["app", "pushType", "appVersion", "providerMessageId"].flatMap { key in
-            [nil, "null", long(1), long(200), quoted("Zoë 😀"), quoted(String(repeating: "é", count: 200))].map { field("y", key, $0) }
+            [nil, "null", long(1), plain(200), quoted("Zoë 😀"), quoted(String(repeating: "é", count: 200))].map { field("y", key, $0) }
                 + [quoted(""), long(201), quoted(#"a\u0000"#), quoted(#"\u0085"#), quoted(String(repeating: "😀", count: 201))].map {
                     field("r", key, $0, "invalid_value")
                 }
                 + ["1", "false", "[]", #"{"a":{"a":1,"a":2}}"#].map { field("r", key, $0, "invalid_type") }
         }
-        + [nil, "null", quoted(""), long(200)].map { field("y", "providerErrorCode", $0) }
+        + [nil, "null", quoted(""), plain(200)].map { field("y", "providerErrorCode", $0) }
         + [long(201), quoted(#"\u001b"#)].map { field("r", "providerErrorCode", $0, "invalid_value") }
 
     private static let words: [ParserCase] =

@@ -29,6 +29,7 @@ struct ReferenceItem {
         let messageId = text("providerMessageId", 1...200)
         let latency = latencyMs()
         let sendId = visible("sendId")
+        if let hash { checkTokens(hash) }
         guard faults.isEmpty, let attemptId, let uid, let platform, let provider, let hash, let eventType, let status, let at,
             let requestId,
             let platform = Platform(rawValue: platform), let provider = Provider(rawValue: provider),
@@ -109,6 +110,17 @@ struct ReferenceItem {
             fault("invalid_value", "tokenHash")
         }
         return text
+    }
+
+    /// What looks like a token is refused where nothing long is expected; the attempt's own token is refused everywhere.
+    private mutating func checkTokens(_ hash: String) {
+        for field in ["app", "appVersion", "pushType", "providerErrorCode", "providerMessageId"] {
+            if case .string(let text) = values[field], !ReferenceToken.runs(in: text).isEmpty { fault("raw_token", field) }
+        }
+        for field in ["attemptId", "uid", "requestId", "sendId"] {
+            guard case .string(let text) = values[field] else { continue }
+            if ReferenceToken.runs(in: text).contains(where: { ReferenceToken.hashes(of: $0).contains(hash) }) { fault("raw_token", field) }
+        }
     }
 
     private mutating func reasonCode(_ status: String?) -> String? {

@@ -188,6 +188,24 @@ struct AttemptParserTests {
         #expect(parsed.rejections.allSatisfy { !$0.fault.detail.contains(token) })
     }
 
+    @Test("a text with the attempt's own token, or one that has its shape where none belongs, is refused and not repeated")
+    func tokensInTexts() throws {
+        let token = String(repeating: "5c", count: 32)
+        let hash = try TokenHash.apns(token).rawValue
+        for field in ["attemptId", "uid", "requestId", "sendId", "app", "appVersion", "pushType", "providerErrorCode", "providerMessageId"]
+        {
+            for text in [token, "to-\(token.uppercased())"] {
+                let parsed = try AttemptParser().document(try Sample.bytes(Sample.json(["tokenHash": hash, field: text])))
+                let rejection = try #require(parsed.rejections.first, "\(field)")
+                #expect(rejection.fault.code == "raw_token" && rejection.fault.field == field)
+                #expect(!"\(rejection)".lowercased().contains(token))
+            }
+        }
+        // Ids are made of digests: that they look like a token is no fault.
+        let ids = Sample.json(["attemptId": token, "requestId": token, "sendId": token, "uid": token])
+        #expect(try AttemptParser().document(try Sample.bytes(ids)).rejections.isEmpty)
+    }
+
     @Test("an array's item is measured like a line: at 64 KiB it is taken, a byte over it is refused alone")
     func itemSize() throws {
         func item(_ id: String, bytes: Int) throws -> String {

@@ -1,8 +1,9 @@
 import Attempts
 import Foundation
-import Server
 import TestDatabase
 import Testing
+
+@testable import Server
 
 @Suite("Configuration")
 struct ConfigurationTests {
@@ -26,6 +27,38 @@ struct ConfigurationTests {
         #expect(ConfigurationKey.all.count > 30)
         for key in ConfigurationKey.all {
             #expect(table.contains("| `\(key.name)` | `\(key.environmentName)` |"), "\(key.name)")
+        }
+    }
+
+    @Test("deploy/pushwatch.example.yml is accepted as it is and with all of its examples, and names every setting")
+    func example() async throws {
+        let text = try String(contentsOfFile: ProjectDirectory.root + "/deploy/pushwatch.example.yml", encoding: .utf8)
+        try await withTestDirectory { directory in
+            // What it names under /etc is made for the test.
+            let files = [
+                "database-url": "postgresql://ingest@db.internal/pushwatch",
+                "admin-database-url": "postgresql://owner@db.internal/pushwatch",
+                "token-keys": try String(contentsOfFile: TestTokenKeys.file, encoding: .utf8), "heartbeat-url": "https://watch.example/1",
+                "webhook-secret": "whsec_" + Data(repeating: 7, count: 24).base64EncodedString(),
+                "bootstrap-key": String(repeating: "k", count: 24),
+                "feed-urls": "https://feed.example/scores", "feeds.yml": "[{url: \"https://feed.example/2\"}]",
+                "texts.yml": "com.a: {prematch: {en: {title: \"{title}\"}}}",
+            ]
+            for (name, content) in files { try content.write(toFile: directory + "/" + name, atomically: true, encoding: .utf8) }
+            let plain = text.replacing("/etc/pushwatch", with: directory)
+            // A comment in words begins with a capital or is not of the form `name:`.
+            let all = plain.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+                line.contains(/^ *# [a-z][A-Za-z]*:( \S+)?$/) ? line.replacing("# ", with: "", maxReplacements: 1) : line
+            }.joined(separator: "\n")
+            for (name, content) in [("plain", plain), ("all", all)] {
+                let path = "\(directory)/\(name).yml"
+                try content.write(toFile: path, atomically: true, encoding: .utf8)
+                let loaded = try await ServerConfiguration.load(file: path, environment: [:])
+                #expect(loaded.apns?.keyId == "KEY1234567" && loaded.fcm != nil && loaded.tokenKeys != nil && loaded.operatorsPort == 8081)
+                #expect(loaded.matchFeeds.map(\.url) == (name == "all" ? ["https://feed.example/scores", "https://feed.example/2"] : []))
+            }
+            let named = try ServerConfiguration.names(ofYAML: all)
+            for key in ConfigurationKey.all { #expect(named.contains(key.name) || named.contains(key.name + "File"), "\(key.name)") }
         }
     }
 

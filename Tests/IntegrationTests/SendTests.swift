@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import ProviderSimulator
 import PushContract
 import Testing
@@ -58,6 +59,52 @@ extension WholeService {
                 #expect(stored.json["uid"] as? String == "ada")
                 #expect(!send.text.contains(token) && !stored.text.contains(token))
                 try await Ledger(session: server.pool).expectConsistent()
+            }
+        }
+
+        @Test("validateOnly: the requests as they would leave, FCM asked, and nothing stored, queued or delivered")
+        func dryRun() async throws {
+            try await withServer { server in
+                let token = try await register(server, "phone", user: "ada")
+                let shown = try await server.api.post(
+                    "/sends",
+                    ["uid": "ada", "title": "Kick-off", "collapseId": "match", "validateOnly": true, "sendId": "dry"] as [String: Any]
+                )
+                #expect(shown.status == 200 && shown.json["result"] as? String == "valid", "\(shown.text)")
+                let check = try #require(shown.array("checks").first)
+                #expect(check["valid"] as? Bool == true && check["checkedByProvider"] as? Bool == false)
+                let request = try #require(check["request"] as? [String: Any])
+                let headers = try #require(request["headers"] as? [String: String])
+                #expect(headers["apns-topic"] == Self.app && headers["apns-collapse-id"] == "match" && headers["authorization"] == nil)
+                #expect(
+                    ((request["body"] as? [String: Any])?["aps"] as? [String: Any])?["alert"] as? [String: String] == ["title": "Kick-off"]
+                )
+                #expect(!shown.text.contains(token))
+
+                let fcm = "dQw4w9WgXcQ:APA91bExampleExampleExample"
+                let target: [String: Any] = ["token": fcm, "provider": "fcm", "app": "com.example.scores", "title": "T"]
+                let checked = try await server.api.post("/sends", target.merging(["validateOnly": true]) { $1 })
+                #expect(checked.status == 200 && checked.array("checks").first?["checkedByProvider"] as? Bool == true, "\(checked.text)")
+                #expect(checked.json["result"] as? String == "valid" && !checked.text.contains(fcm))
+                server.simulator.setFaults([FaultRule(.fcm, status: 404, reason: "UNREGISTERED")])
+                let dead = try await server.api.post("/sends", target.merging(["validateOnly": true]) { $1 })
+                #expect(dead.status == 200 && dead.json["result"] as? String == "invalid", "\(dead.text)")
+                #expect(dead.array("checks").first?["reasonCode"] as? String == "token_not_registered")
+
+                let refused = try await server.api.post(
+                    "/sends",
+                    ["uid": "ada", "data": ["aps": "x"], "validateOnly": true] as [String: Any]
+                )
+                #expect(refused.status == 422 && refused.code == "payload_refused", "\(refused.text)")
+                let many = try await server.api.post("/sends", ["uids": ["ada"], "validateOnly": true] as [String: Any])
+                #expect(many.status == 422 && many.json["pointer"] as? String == "/validateOnly", "\(many.text)")
+
+                #expect(server.simulator.requests(token: token).isEmpty)
+                #expect(server.simulator.requests(token: fcm).allSatisfy { $0.body.contains(#""validate_only":true"#) })
+                for table in ["pushSends", "pushDeliveries", "pushIntents", "notificationDeliveryAttempts WHERE eventType = 'send'"] {
+                    #expect(try await server.pool.query("SELECT count(*) FROM \(raw: table)")[0].decode(Int.self) == 0, "\(table)")
+                }
+                #expect(try await server.api.get("/sends/dry").status == 404)
             }
         }
 

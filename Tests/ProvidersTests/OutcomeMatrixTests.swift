@@ -170,6 +170,39 @@ struct OutcomeMatrixTests {
         }
     }
 
+    @Test("a dry run of FCM is checked by FCM and delivers nothing; of APNs it shows the request and sends none; neither has the token")
+    func dryRun() async throws {
+        try await Simulation.run { simulation in
+            let message = PushMessage(title: "T", data: ["a": .integer(1)], collapseId: "c", expiresAt: simulation.clock.now + .seconds(60))
+            let apns = try simulation.apns()
+            let shown = try await apns.dryRun(message, to: Samples.target(.apns), attemptId: "a", now: simulation.clock.now)
+            #expect(shown.answer == nil && simulation.simulator.requests(provider: .apns).isEmpty)
+            #expect(shown.request.url.hasSuffix("/3/device/(token)") && shown.request.headers["authorization"] == nil)
+            // What is shown is what a send with the same values makes.
+            #expect(await simulation.send(message, by: apns, attemptId: "a").status == .sent)
+            let sent = try #require(simulation.simulator.requests(provider: .apns).last)
+            #expect(String(decoding: shown.request.body, as: UTF8.self) == sent.body)
+            for (name, value) in shown.request.headers { #expect(sent.header(name) == value, "\(name)") }
+            #expect(Set(shown.request.headers.keys).isSuperset(of: ["apns-topic", "apns-push-type", "apns-id", "apns-collapse-id"]))
+
+            let fcm = try simulation.fcm()
+            let checked = try await fcm.dryRun(message, to: Samples.target(.fcm), attemptId: "a", now: simulation.clock.now)
+            #expect(checked.answer?.status == .sent && checked.answer?.providerMessageId?.hasSuffix("fake_message_id") == true)
+            let body = try Samples.json(try #require(simulation.simulator.requests(provider: .fcm).last?.body))
+            #expect(body["validate_only"] == .bool(true) && body["message"]?["token"] == .string(Samples.fcmToken))
+            let text = String(decoding: checked.request.body, as: UTF8.self)
+            #expect(!text.contains(Samples.fcmToken) && text.contains(#""token":"(token)""#) && !text.contains("validate_only"))
+            await #expect(throws: PushError.self) {
+                try await apns.dryRun(
+                    PushMessage(data: ["aps": .null]),
+                    to: Samples.target(.apns),
+                    attemptId: "a",
+                    now: simulation.clock.now
+                )
+            }
+        }
+    }
+
     @Test("an installation id goes as fid, and validate_only is passed on to FCM and refused for APNs")
     func addresses() async throws {
         try await Simulation.run { simulation in

@@ -21,14 +21,16 @@ enum AttemptColumn: Int, CaseIterable {
         case .eventType: Definition("eventType", .word("pushEventType"), [.identity, .rollup])
         case .status: Definition("status", .word("pushStatus"), [.rollup, .latest])
         case .reasonCode: Definition("reasonCode", .word("pushReason"), [.rollup, .latest])
-        case .providerErrorCode: Definition("providerErrorCode", .optionalText(.characters(0...200), \.providerErrorCode), [.latest])
+        case .providerErrorCode:
+            Definition("providerErrorCode", .optionalText(.characters(0...200), \.providerErrorCode), [.latest, .noToken])
         case .attemptedAt: Definition("attemptedAt", .moment)
         case .requestId: Definition("requestId", .text(.visibleASCII, \.requestId), [.identity])
-        case .app: Definition("app", .optionalText(.characters(1...200), \.app), [.rollup, .latest])
+        case .app: Definition("app", .optionalText(.characters(1...200), \.app), [.rollup, .latest, .noToken])
         case .environment: Definition("environment", .word("pushEnvironment"), [.rollup, .latest])
-        case .pushType: Definition("pushType", .optionalText(.characters(1...200), \.pushType), [.rollup, .latest])
-        case .appVersion: Definition("appVersion", .optionalText(.characters(1...200), \.appVersion), [.latest])
-        case .providerMessageId: Definition("providerMessageId", .optionalText(.characters(1...200), \.providerMessageId), [.latest])
+        case .pushType: Definition("pushType", .optionalText(.characters(1...200), \.pushType), [.rollup, .latest, .noToken])
+        case .appVersion: Definition("appVersion", .optionalText(.characters(1...200), \.appVersion), [.latest, .noToken])
+        case .providerMessageId:
+            Definition("providerMessageId", .optionalText(.characters(1...200), \.providerMessageId), [.latest, .noToken])
         case .latencyMs: Definition("latencyMs", .optionalInteger(\.latencyMs), [.latest])
         case .sendId: Definition("sendId", .optionalText(.visibleASCII, \.sendId), [.latest])
         case .receivedAt: Definition("receivedAt", .moment)
@@ -73,6 +75,8 @@ enum AttemptColumn: Int, CaseIterable {
         static let rollup = Uses(rawValue: 2)
         /// A report that advances the status replaces it. Other columns keep the value of the first report.
         static let latest = Uses(rawValue: 4)
+        /// A report is refused when a part of it has the shape of a token.
+        static let noToken = Uses(rawValue: 8)
     }
 }
 
@@ -162,6 +166,10 @@ extension AttemptColumn {
 
     /// Of texts.
     var rule: TextRule? { AttemptColumn.rules[rawValue] }
+
+    private static let tokenShapes = allCases.map { $0.definition.uses.contains(.noToken) }
+
+    var refusesTokenShape: Bool { AttemptColumn.tokenShapes[rawValue] }
 
     /// Optional texts and integers, in the order of the list.
     static let optionals = allCases.filter { column in

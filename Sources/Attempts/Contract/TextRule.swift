@@ -60,4 +60,34 @@ enum TextRule: Sendable {
                     + "token out: an APNs token is 64 hex digits too. If this was a raw token, it was not stored; send its hash"
         )
     }
+
+    /// Refuses what may be a raw token: in any text the token whose hash the attempt has, in `refusesTokenShape` columns also what only has
+    /// the shape of one. (An attemptId is 64 hex digits itself.) What was sent is never repeated in the error.
+    static func check(
+        _ text: UnsafeBufferPointer<UInt8>,
+        _ column: AttemptColumn,
+        against tokenHash: UnsafeBufferPointer<UInt8>
+    )
+        throws(AttemptFault)
+    {
+        guard column.refusesTokenShape else {
+            guard TokenShape.isContained(tokenHash, in: text) else { return }
+            throw rawToken(column)
+        }
+        guard TokenShape.isContained(in: text) else { return }
+        throw AttemptFault(
+            "raw_token",
+            column,
+            "`\(column.name)` has a part that looks like a push token: 64 or more hex digits, or 100 or more letters, digits, `-`, `_` and "
+                + "`:`, in a row. It was not stored; remove that part, or leave the field out"
+        )
+    }
+
+    static func rawToken(_ column: AttemptColumn) -> AttemptFault {
+        AttemptFault(
+            "raw_token",
+            column,
+            "`\(column.name)` has the push token in it whose hash is `tokenHash`. It was not stored; use a value without the token"
+        )
+    }
 }

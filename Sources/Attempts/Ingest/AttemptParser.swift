@@ -175,7 +175,9 @@ package final class AttemptParser {
             parsed.indices.append(index)
             if builder.rules.normalizes, let reported = correctedReason(of: parsed.batch) { parsed.corrections[index] = reported }
         } catch {
-            parsed.rejections.append(Rejection(index: index, attemptId: attemptIdForAnswer(), fault: error))
+            // An id that has a token in it is not repeated.
+            let attemptId = error.code == "raw_token" && error.field == "attemptId" ? nil : attemptIdForAnswer()
+            parsed.rejections.append(Rejection(index: index, attemptId: attemptId, fault: error))
         }
     }
 

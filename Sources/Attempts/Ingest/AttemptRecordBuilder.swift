@@ -43,15 +43,19 @@ struct AttemptRecordBuilder {
         let reasonCode = status.carriesReason ? try reasonCode(provider, value) : nil
         let attemptedAt = try moment(value)
         let requestId = try required(.requestId, value)
+        let key = AttemptKey(hashing: UnsafeRawBufferPointer(attemptId))
+        try check(attemptId: attemptId, key, against: tokenHash)
+        try TextRule.check(uid, .uid, against: tokenHash)
+        try TextRule.check(requestId, .requestId, against: tokenHash)
 
         var slots = AttemptSlots()
         slots[AttemptColumn.attemptId.slot] = batch.appendText(attemptId)
         slots[AttemptColumn.uid.slot] = batch.appendText(uid)
         slots[AttemptColumn.tokenHash.slot] = batch.appendText(tokenHash)
         slots[AttemptColumn.requestId.slot] = batch.appendText(requestId)
-        for column in AttemptColumn.optionals { slots[column.slot] = try optional(column, value(column), into: &batch) }
+        for column in AttemptColumn.optionals { slots[column.slot] = try optional(column, value(column), tokenHash, into: &batch) }
         return AttemptBatch.Record(
-            key: AttemptKey(hashing: UnsafeRawBufferPointer(attemptId)),
+            key: key,
             fingerprint: AttemptKey(uid: uid, platform, provider, tokenHash: tokenHash, eventType, requestId: requestId),
             attemptedAt: attemptedAt,
             platform: platform,
@@ -62,6 +66,18 @@ struct AttemptRecordBuilder {
             environment: value(.environment).isMissing ? nil : try enumerated(.environment, value),
             slots: slots
         )
+    }
+
+    /// The usual attemptId is 64 hex digits, and its key is the beginning of its SHA-256: nothing is hashed a second time.
+    private func check(
+        attemptId: UnsafeBufferPointer<UInt8>,
+        _ key: AttemptKey,
+        against tokenHash: UnsafeBufferPointer<UInt8>
+    ) throws(AttemptFault) {
+        guard attemptId.count == 64, attemptId.allSatisfy({ $0 < 0x41 || $0 > 0x5A }) else {
+            return try TextRule.check(attemptId, .attemptId, against: tokenHash)
+        }
+        guard !key.begins(tokenHash) else { throw TextRule.rawToken(.attemptId) }
     }
 
     private func reasonCode(_ provider: Provider, _ value: (AttemptColumn) -> Value) throws(AttemptFault) -> ReasonCode {
@@ -87,12 +103,14 @@ struct AttemptRecordBuilder {
     private func optional(
         _ column: AttemptColumn,
         _ value: Value,
+        _ tokenHash: UnsafeBufferPointer<UInt8>,
         into batch: inout AttemptBatch
     ) throws(AttemptFault) -> AttemptPiece {
         if value.isMissing { return .absent }
         if let rule = column.rule {
             let text = try text(column, value)
             try rule.check(text, column)
+            try TextRule.check(text, column, against: tokenHash)
             return batch.appendText(text)
         }
         guard case .integer(let number) = value else {

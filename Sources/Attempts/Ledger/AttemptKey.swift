@@ -21,6 +21,14 @@ package struct AttemptKey: Sendable, Hashable, Comparable {
         self = SHA256.hash(data: bytes).withUnsafeBytes { AttemptKey(bytes: $0) }
     }
 
+    /// Whether the first 128 bits of a well-formed `sha256:…` are this key's.
+    func begins(_ tokenHash: UnsafeBufferPointer<UInt8>) -> Bool {
+        func number(from start: Int) -> UInt64 {
+            tokenHash[start..<start + 16].reduce(0) { $0 << 4 | UInt64($1 & 15) + ($1 > 0x39 ? 9 : 0) }
+        }
+        return number(from: 7) == high && number(from: 23) == low
+    }
+
     init(bytes: UnsafeRawBufferPointer) {
         high = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
         low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))

@@ -51,7 +51,7 @@ package struct EnqueueService: Service {
     /// Returns when the sends are stored.
     func submit(_ post: SendPost) async throws -> [SendReceipt] {
         let isCritical = post.requests.contains { $0.deliveryClass == .critical }
-        if post.requests.count <= Self.largest, post.requests.allSatisfy(\.hasOneTarget),
+        if post.requests.count <= Self.largest, post.requests.allSatisfy(\.target.isOne),
             let answer = await group.submitIfOpen(post, isCritical: isCritical)
         {
             return try answer.get()
@@ -113,13 +113,4 @@ private struct SendPostWriter: Sendable {
 
 extension SendReceipt {
     fileprivate var newDeliveries: Int { if case .accepted(let deliveries, _) = self { deliveries } else { 0 } }
-}
-
-extension SendRequest {
-    fileprivate var hasOneTarget: Bool {
-        switch target {
-        case .user, .device, .token: true
-        case .users, .audience, .devices, .tokens: false
-        }
-    }
 }

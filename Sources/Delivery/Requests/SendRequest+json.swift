@@ -28,7 +28,13 @@ extension SendRequest {
         version = try fields.optional("version", JSONFields.integer(0...Int64.max))
         notBefore = try fields.optional("notBefore", JSONFields.timestamp)
         let expiresAt = try fields.optional("expiresAt", JSONFields.timestamp)
+        validateOnly = try fields.optional("validateOnly", JSONFields.bool) ?? false
         try fields.finish()
+        guard !validateOnly || pointer.isEmpty && target.isOne else {
+            throw fields.field("validateOnly").invalid(
+                "\"validateOnly\" goes with one send to one target: \"uid\", \"deviceId\" or \"token\". Send it alone."
+            )
+        }
         if let sendId, SendRequest.reservedIds.contains(sendId) {
             throw fields.field("sendId").invalid("\"\(sendId)\" is a path of its own under /sends. Use another sendId.")
         }
@@ -148,7 +154,18 @@ extension SendRequest {
     private static func hash(of value: JSONValue) -> [UInt8] {
         guard case .object(var members) = value else { return [] }
         members["sendId"] = nil
+        members["validateOnly"] = nil
         return Array(SHA256.hash(data: Array(JSONValue.object(members).text.utf8)))
+    }
+}
+
+extension SendRequest.Target {
+    /// A user, a device or a token.
+    var isOne: Bool {
+        switch self {
+        case .user, .device, .token: true
+        case .users, .audience, .devices, .tokens: false
+        }
     }
 }
 

@@ -31,7 +31,9 @@ package struct SendRequest: Sendable {
     package var version: Int64?
     package var notBefore: Timestamp?
     package var expiresAt: Timestamp
-    /// SHA-256 of the request's canonical JSON without its sendId.
+    /// Nothing is stored or delivered; the answer says what would be sent.
+    package var validateOnly: Bool
+    /// SHA-256 of the request's canonical JSON without its sendId and `validateOnly`.
     package var contentHash: [UInt8]
     /// Where it stands in the body, for problems found later.
     package var pointer: String

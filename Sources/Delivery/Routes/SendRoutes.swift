@@ -11,17 +11,20 @@ package struct SendRoutes: Sendable {
 
     private let store: SendStore
     private let enqueueService: EnqueueService
+    private let dryRun: DryRun
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
     package init(
         store: SendStore,
         enqueueService: EnqueueService,
+        dryRun: DryRun,
         reader: BodyReader = BodyReader(),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
         self.enqueueService = enqueueService
+        self.dryRun = dryRun
         self.reader = reader
         self.now = now
     }
@@ -39,6 +42,9 @@ package struct SendRoutes: Sendable {
         let now = now()
         let body = try JSONParser.parse(try await reader.read(request), keepsInfinity: true)
         let batch = try SendBatch(body, limit: SendRoutes.batchLimit, now: now)
+        if let request = batch.requests.first, request.validateOnly {
+            return try JSONResponse(try await dryRun.run(request, apps: caller.apps, now: now)).response()
+        }
         let post = SendPost(requests: batch.requests, requestId: context.requestId, author: caller.name, apps: caller.apps, now: now)
         let receipts = try await enqueueService.submit(post)
         return try SendBatchResponse(batch, receipts: receipts).response()

@@ -39,4 +39,28 @@ package struct APNsProvider: PushProvider {
         metrics.note(reply.outcome)
         return reply.outcome
     }
+
+    package func dryRun(
+        _ message: PushMessage,
+        to target: PushTarget,
+        attemptId: String,
+        now: Timestamp
+    ) async throws(PushError) -> PushDryRun {
+        try APNsRules.check(message, app: target.app)
+        guard APNsRequest.path(target.token) != nil, let base = configuration.endpoints[target.environment] else {
+            throw PushError(
+                field: "token",
+                code: "BadDeviceToken",
+                "The token is not hexadecimal, or there is no endpoint for \(target.environment.rawValue)."
+            )
+        }
+        let headers = APNsRequest.headers(message, app: target.app, attemptId: attemptId, providerToken: "")
+            .filter { $0.name != "authorization" }
+        let request = PushDryRun.Request(
+            url: base + APNsRequest.devicePath + PushDryRun.token,
+            headers: Dictionary(headers.map { ($0.name, $0.value) }) { first, _ in first },
+            body: APNsPayload.bytes(message)
+        )
+        return PushDryRun(request: request)
+    }
 }

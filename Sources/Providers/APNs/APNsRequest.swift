@@ -3,6 +3,8 @@ import PushContract
 
 /// One `POST /3/device/<token>`. Pure: the same message, target and token give the same request.
 enum APNsRequest {
+    static let devicePath = "/3/device/"
+
     static func headers(_ message: PushMessage, app: String, attemptId: String, providerToken: String) -> HeaderFields {
         var headers: HeaderFields = [
             ("authorization", "bearer \(providerToken)"),
@@ -20,7 +22,7 @@ enum APNsRequest {
     static func path(_ token: String) -> String? {
         let digits = token.utf8
         guard !digits.isEmpty, digits.allSatisfy(isHexDigit) else { return nil }
-        return "/3/device/\(token)"
+        return devicePath + token
     }
 
     private static func isHexDigit(_ byte: UInt8) -> Bool {

@@ -40,16 +40,42 @@ package struct FCMProvider: PushProvider {
         } catch {
             return .rejectedLocally(error)
         }
-        let body = FCMMessage.bytes(message, to: target, validateOnly: message.validateOnly, now: now)
+        let reply = await answer(to: message, validateOnly: message.validateOnly, target, now: now)
+        metrics.note(reply.outcome)
+        return reply.outcome
+    }
+
+    package func dryRun(
+        _ message: PushMessage,
+        to target: PushTarget,
+        attemptId: String,
+        now: Timestamp
+    ) async throws(PushError) -> PushDryRun {
+        try FCMRules.check(message)
+        try FCMRules.check(message, for: target)
+        var shown = target
+        shown.token = PushDryRun.token
+        shown.liveActivityToken = target.liveActivityToken.map { _ in PushDryRun.token }
+        let request = PushDryRun.Request(
+            url: url,
+            headers: ["content-type": Self.contentType],
+            body: FCMMessage.bytes(message, to: shown, now: now)
+        )
+        return PushDryRun(request: request, answer: await answer(to: message, validateOnly: true, target, now: now).outcome)
+    }
+
+    private func answer(to message: PushMessage, validateOnly: Bool, _ target: PushTarget, now: Timestamp) async -> Reply {
+        let body = FCMMessage.bytes(message, to: target, validateOnly: validateOnly, now: now)
         var reply = await send(body, to: target, now: now)
         if reply.isAmbiguous, await isTokenInvalid(target, now: now) {
             reply.outcome.reasonCode = .tokenInvalid
             reply.outcome.tokenAction = .suspect
             reply.outcome.detail += " A message without content is refused too, so the token is at fault."
         }
-        metrics.note(reply.outcome)
-        return reply.outcome
+        return reply
     }
+
+    private static let contentType = "application/json; charset=utf-8"
 
     /// The result of one request: its outcome and the details of the answer.
     private struct Reply {
@@ -86,7 +112,7 @@ package struct FCMProvider: PushProvider {
     }
 
     private func exchange(_ body: [UInt8], bearer: String, target: PushTarget, now: Timestamp) async -> Reply {
-        let headers: HeaderFields = [("authorization", "Bearer \(bearer)"), ("content-type", "application/json; charset=utf-8")]
+        let headers: HeaderFields = [("authorization", "Bearer \(bearer)"), ("content-type", Self.contentType)]
         do throws(OutboundFailure) {
             let response = try await client.send(OutboundRequest(url: url, headers: headers, body: body, timeout: timeout))
             let reply = FCMResponse(response, now: now)

@@ -17,7 +17,7 @@ struct LimitedKeyTests {
         try await SendingBench.with { bench in
             let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
             let audit = AuditTrail { _ in }
-            SendRoutes(store: bench.store, enqueueService: bench.enqueueService()).add(to: router)
+            SendRoutes(store: bench.store, enqueueService: bench.enqueueService(), dryRun: bench.dryRun()).add(to: router)
             CircuitRoutes(store: bench.store, wake: WakeSignal(), audit: audit).add(to: router)
             ThrottleRoutes(store: bench.throttles, audit: audit).add(to: router)
             DeactivationLimiterRoutes(store: bench.store.deactivationLimiters, audit: audit).add(to: router)

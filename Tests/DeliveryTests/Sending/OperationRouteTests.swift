@@ -15,7 +15,7 @@ struct OperationRouteTests {
     private func withRoutes(_ body: @Sendable (SendingBench, any TestClientProtocol) async throws -> Void) async throws {
         try await SendingBench.with { bench in
             let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
-            SendRoutes(store: bench.store, enqueueService: bench.enqueueService()).add(to: router)
+            SendRoutes(store: bench.store, enqueueService: bench.enqueueService(), dryRun: bench.dryRun()).add(to: router)
             CircuitRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
             DeactivationLimiterRoutes(store: bench.store.deactivationLimiters, audit: AuditTrail { _ in }).add(to: router)
             DeadLetterRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)

@@ -16,7 +16,7 @@ struct RouteTests {
         try await SendingBench.with { bench in
             let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
             DeviceRoutes(store: bench.devices).add(to: router)
-            SendRoutes(store: bench.store, enqueueService: bench.enqueueService()).add(to: router)
+            SendRoutes(store: bench.store, enqueueService: bench.enqueueService(), dryRun: bench.dryRun()).add(to: router)
             ThrottleRoutes(store: bench.throttles, audit: AuditTrail { _ in }).add(to: router)
             try await Application(router: router).test(.router) { client in try await body(bench, client) }
         }

@@ -75,6 +75,11 @@ struct SendingBench {
         EnqueueService(store: store, check: { _, _, _, _ in nil }, dispatcher: dispatcher, wake: WakeSignal(), logger: .silent)
     }
 
+    /// Refuses no payload, and knows no provider.
+    func dryRun(_ lookup: @escaping ProviderLookup = { _, _, _ in nil }) -> DryRun {
+        DryRun(store: store, check: { _, _, _, _ in nil }, lookup: lookup)
+    }
+
     /// One caller's request.
     func post(_ json: String, by author: String = "test", now: Timestamp = .now()) throws -> SendPost {
         let batch = try SendBatch(try JSONParser.parse(Array(json.utf8)), limit: 10_000, now: now)
