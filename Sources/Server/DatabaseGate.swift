@@ -40,13 +40,14 @@ final class DatabaseGate: Service, Sendable {
     }
 
     func run() async throws {
-        // At shutdown, and when the schema does not fit, every waiting service continues, so that a server without its database can stop.
-        defer { settle(mayWork: false) }
+        // When the schema does not fit, the error ends the group, which lets each waiting service go in its turn.
         do {
             try await wait()
         } catch is CancellationError {
             // Shut down before the database could be reached: that is no error.
         }
+        // So that a server without its database can stop.
+        settle(mayWork: false)
     }
 
     private func wait() async throws {

@@ -53,12 +53,31 @@ package struct PushwatchServer {
         try configuration.apply(.current(), logger: logger)
         let parts = try ServerParts(configuration, metrics: metrics, hooks: hooks, logger: logger)
         var settings = ServiceGroupConfiguration(
-            services: try parts.services(hooks: hooks).map { .init(service: $0, successTerminationBehavior: .ignore) },
+            services: try parts.services(hooks: hooks).map(PushwatchServer.settings(of:)),
             gracefulShutdownSignals: gracefulShutdownSignals,
-            logger: logger
+            logger: logger.withoutServices
         )
         // What has not drained by then is cancelled; a supervisor's patience is usually 30 s.
         settings.maximumGracefulShutdownDuration = .seconds(28)
         try await ServiceGroup(configuration: settings).run()
+    }
+
+    /// A gate that fails (the schema does not fit) stops the others as SIGTERM does: what they say about it would hide the reason.
+    private static func settings(of service: any Service) -> ServiceGroupConfiguration.ServiceConfiguration {
+        .init(
+            service: service,
+            successTerminationBehavior: .ignore,
+            failureTerminationBehavior: service is DatabaseGate ? .gracefullyShutdownGroup : .cancelGroup,
+            serviceName: "\(type(of: (service as? DatabaseDependentService)?.service ?? service))"
+        )
+    }
+}
+
+extension Logger {
+    /// Of a service group, which writes some lines on the start and end of each service, for those who trace it.
+    var withoutServices: Logger {
+        var logger = self
+        if logger.logLevel == .debug { logger.logLevel = .info }
+        return logger
     }
 }

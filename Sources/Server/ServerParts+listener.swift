@@ -42,7 +42,7 @@ extension ServerParts {
                     logger.notice("listening for operators", metadata: ["url": "\(url)"])
                 }
             },
-            logger: logger
+            logger: logger.withoutServices
         )
     }
 }

@@ -79,6 +79,24 @@ extension WholeService {
             }
         }
 
+        @Test("`serve` before `migrate` ends with one line that names the command; its debug log lists no services")
+        func serveBeforeMigrate() async throws {
+            try await withDatabaseURL(migrated: false) { database in
+                for level in ["info", "debug"] {
+                    let environment = [
+                        "PUSHWATCH_DATABASE_URL": database, "PUSHWATCH_TOKEN_KEYS": TestTokenKeys.file, "PUSHWATCH_HTTP_PORT": "0",
+                        "PUSHWATCH_LOG_LEVEL": level,
+                    ]
+                    let done = try await Shell.run(ServerProcess.binary, ["serve"], in: ProjectDirectory.root, environment: environment)
+                    #expect(done.code == 3)
+                    let lines = done.output.split(separator: "\n")
+                    #expect(lines.last?.contains("Run `pushwatch migrate`") == true, "\(done.output)")
+                    #expect(lines.count { !$0.contains("level=info") && !$0.contains("level=notice") && !$0.contains("level=debug") } == 1)
+                    #expect(!done.output.contains("sl-service") && lines.allSatisfy { $0.count < 400 }, "\(done.output.prefix(3000))")
+                }
+            }
+        }
+
         @Test("without its database it waits, says so, and begins by itself when the database comes")
         func databaseAway() async throws {
             try await withScratchCluster { cluster in
