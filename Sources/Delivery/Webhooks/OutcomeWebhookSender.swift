@@ -154,7 +154,7 @@ package struct OutcomeWebhookSender: Service {
         memory.claimedAt = .now
         memory.position = try await store.claim(webhook.name, holder: holder, end: try await stream.end())
         memory.seen = nil
-        return memory.place
+        return memory.position
     }
 
     private func count(_ webhook: OutcomeWebhook, _ next: OutcomeWebhookDecision, outcomes: Int) {
