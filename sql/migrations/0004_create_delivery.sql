@@ -276,9 +276,9 @@ INSERT INTO pushOutcomeNumbers VALUES (0);
 COMMENT ON TABLE pushOutcomeNumbers IS 'The number of the latest row of pushOutcomes that has one. Internal.';
 
 -- How far each webhook has come in the stream of outcomes. A row is made when a webhook of its name first looks.
-CREATE TABLE outcomeWebhooks (
+CREATE TABLE pushOutcomeWebhooks (
     name          text        PRIMARY KEY,
-    -- A cursor: everything up to here was sent, was not wanted, or is in outcomeWebhookDeadLetters.
+    -- A cursor: everything up to here was sent, was not wanted, or is in pushOutcomeWebhookDeadLetters.
     number        bigint      NOT NULL,
     index         bigint      NOT NULL,
     -- In a row, at this place.
@@ -292,9 +292,9 @@ CREATE TABLE outcomeWebhooks (
     epoch         bigint      NOT NULL DEFAULT 0
 );
 
-COMMENT ON TABLE outcomeWebhooks IS 'How far each webhook has come in the outcomes of sends. Internal.';
+COMMENT ON TABLE pushOutcomeWebhooks IS 'How far each webhook has come in the outcomes of sends. Internal.';
 
-CREATE TABLE outcomeWebhookDeadLetters (
+CREATE TABLE pushOutcomeWebhookDeadLetters (
     deadLetterId bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name         text        NOT NULL,
     afterNumber  bigint      NOT NULL,
@@ -306,7 +306,7 @@ CREATE TABLE outcomeWebhookDeadLetters (
     deadAt       timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
-COMMENT ON TABLE outcomeWebhookDeadLetters IS 'Outcomes that a webhook refused for a day: those between two cursors. Internal.';
+COMMENT ON TABLE pushOutcomeWebhookDeadLetters IS 'Outcomes that a webhook refused for a day: those between two cursors. Internal.';
 
 -- refused: the credential or the topic is rejected; failing: every request gets a server error; unreachable: no request gets a response.
 CREATE TYPE circuitKind AS ENUM ('refused', 'failing', 'unreachable');

@@ -109,7 +109,7 @@ package struct OutcomeStream: Sendable {
             "DELETE FROM pushOutcomes WHERE writtenAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'"
         )
         try await pool.execute(
-            "DELETE FROM outcomeWebhookDeadLetters WHERE deadAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'"
+            "DELETE FROM pushOutcomeWebhookDeadLetters WHERE deadAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'"
         )
     }
 }

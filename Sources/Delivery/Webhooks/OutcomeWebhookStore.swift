@@ -28,12 +28,12 @@ package struct OutcomeWebhookStore: Sendable {
     func claim(_ name: String, holder: String, end: OutcomeCursor) async throws -> Position? {
         try await pool.execute(
             """
-            INSERT INTO outcomeWebhooks (name, number, index) VALUES (\(name), \(end.number), \(end.index)) ON CONFLICT (name) DO NOTHING
+            INSERT INTO pushOutcomeWebhooks (name, number, index) VALUES (\(name), \(end.number), \(end.index)) ON CONFLICT (name) DO NOTHING
             """
         )
         let rows = try await pool.query(
             """
-            UPDATE outcomeWebhooks w SET \(Self.columns.assign(to: holder, for: Self.lease))
+            UPDATE pushOutcomeWebhooks w SET \(Self.columns.assign(to: holder, for: Self.lease))
             WHERE name = \(name) AND \(Self.columns.isAvailable(to: holder))
             RETURNING epoch, number, index, failures, failingSince, nextAttemptAt, clock_timestamp()
             """
@@ -66,7 +66,7 @@ package struct OutcomeWebhookStore: Sendable {
         try await pool.performTransaction { connection in
             let changed = try connection.execute(
                 """
-                UPDATE outcomeWebhooks SET number = \(cursor.number), index = \(cursor.index), failures = 0, failingSince = NULL,
+                UPDATE pushOutcomeWebhooks SET number = \(cursor.number), index = \(cursor.index), failures = 0, failingSince = NULL,
                     lastError = CASE WHEN \(skipped == nil) THEN NULL ELSE lastError END,
                     deliveredAt = CASE WHEN \(delivered) THEN clock_timestamp() ELSE deliveredAt END
                 WHERE name = \(name) AND epoch = \(position.epoch)
@@ -75,7 +75,7 @@ package struct OutcomeWebhookStore: Sendable {
             guard changed == 1, let skipped else { return changed == 1 }
             try connection.execute(
                 """
-                INSERT INTO outcomeWebhookDeadLetters (name, afterNumber, afterIndex, number, index, outcomes, error)
+                INSERT INTO pushOutcomeWebhookDeadLetters (name, afterNumber, afterIndex, number, index, outcomes, error)
                 VALUES (\(name), \(position.cursor.number), \(position.cursor.index), \(cursor.number), \(cursor.index), \(skipped.count),
                     \(skipped.error))
                 """
@@ -88,7 +88,7 @@ package struct OutcomeWebhookStore: Sendable {
     func fail(_ name: String, _ position: Position, error: String, failingSince: Timestamp, nextAttemptAt: Timestamp) async throws {
         try await pool.execute(
             """
-            UPDATE outcomeWebhooks SET failures = failures + 1, failingSince = \(failingSince), nextAttemptAt = \(nextAttemptAt),
+            UPDATE pushOutcomeWebhooks SET failures = failures + 1, failingSince = \(failingSince), nextAttemptAt = \(nextAttemptAt),
                 lastError = \(error)
             WHERE name = \(name) AND epoch = \(position.epoch)
             """
@@ -98,7 +98,7 @@ package struct OutcomeWebhookStore: Sendable {
     /// Lets another instance continue at once.
     func release(_ name: String, _ position: Position) async throws {
         try await pool.execute(
-            "UPDATE outcomeWebhooks SET owner = NULL, leaseUntil = NULL WHERE name = \(name) AND epoch = \(position.epoch)"
+            "UPDATE pushOutcomeWebhooks SET owner = NULL, leaseUntil = NULL WHERE name = \(name) AND epoch = \(position.epoch)"
         )
     }
 
@@ -118,7 +118,7 @@ package struct OutcomeWebhookStore: Sendable {
             // A holder that is sending right now writes nothing any more.
             try connection.execute(
                 """
-                UPDATE outcomeWebhooks SET number = \(cursor.number), index = \(cursor.index), failures = 0, failingSince = NULL,
+                UPDATE pushOutcomeWebhooks SET number = \(cursor.number), index = \(cursor.index), failures = 0, failingSince = NULL,
                     nextAttemptAt = clock_timestamp(), epoch = epoch + 1, owner = NULL, leaseUntil = NULL
                 WHERE name = \(name)
                 """
@@ -132,9 +132,9 @@ package struct OutcomeWebhookStore: Sendable {
         """
         SELECT w.name, w.number, w.index, w.failures, w.failingSince, CASE WHEN w.failures > 0 THEN w.nextAttemptAt END, w.lastError,
             w.deliveredAt, (SELECT min(o.writtenAt) FROM pushOutcomes o WHERE o.number > w.number),
-            (SELECT coalesce(sum(d.outcomes), 0)::bigint FROM outcomeWebhookDeadLetters d WHERE d.name = w.name),
-            (SELECT d.afterNumber || '-' || d.afterIndex FROM outcomeWebhookDeadLetters d WHERE d.name = w.name ORDER BY d.deadAt DESC LIMIT 1)
-        FROM outcomeWebhooks w WHERE \(condition) ORDER BY w.name
+            (SELECT coalesce(sum(d.outcomes), 0)::bigint FROM pushOutcomeWebhookDeadLetters d WHERE d.name = w.name),
+            (SELECT d.afterNumber || '-' || d.afterIndex FROM pushOutcomeWebhookDeadLetters d WHERE d.name = w.name ORDER BY d.deadAt DESC LIMIT 1)
+        FROM pushOutcomeWebhooks w WHERE \(condition) ORDER BY w.name
         """
     }
 }

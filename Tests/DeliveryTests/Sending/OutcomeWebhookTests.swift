@@ -65,7 +65,7 @@ struct OutcomeWebhookTests {
         var memory = OutcomeWebhookSender.Memory()
         for _ in 0..<looks {
             while try await sender.deliver(webhook, &memory) {}
-            try await bench.pool.execute("UPDATE outcomeWebhooks SET nextAttemptAt = clock_timestamp()")
+            try await bench.pool.execute("UPDATE pushOutcomeWebhooks SET nextAttemptAt = clock_timestamp()")
         }
         if let position = memory.position { try await OutcomeWebhookStore(pool: bench.pool).release(webhook.name, position) }
     }
@@ -186,7 +186,7 @@ struct OutcomeWebhookTests {
             try await deliverAll(bench, sender, webhook)
             var status = try await store.all()[0]
             #expect(status.failures == 2 && status.cursor == start.text && status.lastError == "HTTP 404" && status.waitingSince != nil)
-            try await bench.pool.execute("UPDATE outcomeWebhooks SET failingSince = failingSince - interval '25 hours'")
+            try await bench.pool.execute("UPDATE pushOutcomeWebhooks SET failingSince = failingSince - interval '25 hours'")
             try await deliverAll(bench, sender, webhook)
             status = try await store.all()[0]
             #expect(
