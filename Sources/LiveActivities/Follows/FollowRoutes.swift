@@ -44,7 +44,8 @@ package struct FollowRoutes: Sendable {
         let userId = try context.requireUser()
         let now = now()
         let matches = try await store.follows(of: userId, now: now)
-        return try JSONResponse(FollowList(matches: matches, starts: try await starts.statuses(of: userId, now: now))).response()
+        let statuses = try await starts.statuses(of: userId, now: now).filter { matches.contains($0.subject) }
+        return try JSONResponse(FollowList(matches: matches, starts: statuses)).response()
     }
 
     /// What is shown on a device of the caller, on its way, or why not; empty for a device that is not registered.
