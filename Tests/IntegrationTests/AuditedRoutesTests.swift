@@ -132,7 +132,9 @@ extension WholeService {
             #expect(signedIn.status == 303)
             let session = try #require(try await SessionStore(server.pool).list().first?.id)
             let silence = #"{"matchers": [{"name": "alertname", "value": "X"}], "endsAt": "\#(ends)", "reason": "known"}"#
+            try await server.pool.execute("INSERT INTO pushOutcomeWebhooks (name, number, index) VALUES ('orders', 1, 1)")
             return [
+                Call("POST /sends/webhooks/{name}/replay", "/sends/webhooks/orders/replay", json: #"{"after": "0-0"}"#),
                 Call("POST /oncall/sessions/{id}/end", "/oncall/sessions/\(session)/end"),
                 Call("PUT /sends/throttle", json: #"{"provider": "fcm", "perMinute": 60, "reason": "FCM is slow"}"#),
                 Call("DELETE /sends/throttle", "/sends/throttle?provider=fcm"),

@@ -42,6 +42,7 @@ struct ConfigurationTests {
                 "webhook-secret": "whsec_" + Data(repeating: 7, count: 24).base64EncodedString(),
                 "bootstrap-key": String(repeating: "k", count: 24),
                 "feed-urls": "https://feed.example/scores", "feeds.yml": "[{url: \"https://feed.example/2\"}]",
+                "webhooks.yml": "[{name: a, url: \"https://a.example\", secretFiles: [\(directory)/webhook-secret]}]",
                 "texts.yml": "com.a: {prematch: {en: {title: \"{title}\"}}}",
             ]
             for (name, content) in files { try content.write(toFile: directory + "/" + name, atomically: true, encoding: .utf8) }
