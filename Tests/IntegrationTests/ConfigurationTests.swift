@@ -1,5 +1,6 @@
 import Attempts
 import Foundation
+import LiveActivities
 import TestDatabase
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPServer
-package import Providers
-package import PushContract
+import Providers
+import PushContract
 import ServiceKit
 
 /// A send with `validateOnly`: everything up to the request to the provider, and nothing stored, queued or delivered.

@@ -2,7 +2,7 @@ package import Logging
 import Postgres
 import PushContract
 package import ServiceKit
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Takes in the sends of callers: what comes at once is stored in one transaction, critical sends first, and goes straight to its provider
 /// where this process has slots for it and nothing waits before it.

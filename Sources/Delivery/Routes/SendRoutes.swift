@@ -2,7 +2,7 @@ package import HTTPServer
 import HTTPTypes
 import Hummingbird
 package import PushContract
-package import ServiceKit
+import ServiceKit
 
 /// `POST /sends`, `GET` and `DELETE /sends/{sendId}`, `GET /sends/backlog`.
 package struct SendRoutes: Sendable {

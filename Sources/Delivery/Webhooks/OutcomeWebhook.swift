@@ -1,6 +1,6 @@
 import Foundation
 package import HTTPClient
-package import PushContract
+import PushContract
 import ServiceKit
 
 /// Where outcomes of sends are posted as they become true, signed as Standard Webhooks defines.

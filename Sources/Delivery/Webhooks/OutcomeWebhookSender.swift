@@ -4,7 +4,7 @@ import Metrics
 package import Postgres
 package import PushContract
 import ServiceKit
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Posts the outcomes of sends to the configured webhooks: at least once, in the order of the stream, in batches. What fails is retried at the
 /// same position; a webhook that hangs or fails delays only itself.

@@ -1,4 +1,4 @@
-package import HTTPServer
+import HTTPServer
 package import Postgres
 package import PushContract
 
