@@ -6,7 +6,7 @@ import Synchronization
 /// from any thread.
 final class DirectLeases: Sendable {
     private struct State {
-        var reserved: [SendQueue: Int] = [:]
+        var reserved: [SlotReservation] = []
         var claimed: [ClaimedDelivery] = []
     }
 
@@ -27,10 +27,9 @@ final class DirectLeases: Sendable {
                 environment: key.environment,
                 deliveryClass: key.deliveryClass
             )
-            let slots = dispatcher.reserve(indexes.count, of: queue)
-            guard slots > 0 else { continue }
-            state.withLock { $0.reserved[queue] = slots }
-            for index in indexes.prefix(slots) { entries[index].isDirect = true }
+            guard let reservation = dispatcher.reserve(indexes.count, of: queue) else { continue }
+            state.withLock { $0.reserved.append(reservation) }
+            for index in indexes.prefix(reservation.count) { entries[index].isDirect = true }
         }
     }
 

@@ -17,7 +17,8 @@ package struct DispatcherConfiguration: Sendable {
     package var drainLimit: Duration
     package var delays: RetryDelays
     package var queues: QueueScheduler.Policy
-    /// Shown in `pushLeases.worker`.
+    /// Shown in `pushLeases.worker`. Of this process alone: a container that starts again may have the host name and process id of the one
+    /// before, whose leases are of attempts that were begun.
     package var worker: String
 
     package init(
@@ -30,7 +31,7 @@ package struct DispatcherConfiguration: Sendable {
         drainLimit: Duration = .seconds(20),
         delays: RetryDelays = RetryDelays(),
         queues: QueueScheduler.Policy = QueueScheduler.Policy(),
-        worker: String = "\(ProcessInfo.processInfo.hostName):\(ProcessInfo.processInfo.processIdentifier)"
+        worker: String = DispatcherConfiguration.ownWorker()
     ) {
         self.capacity = capacity
         self.claimLimit = claimLimit
@@ -42,5 +43,10 @@ package struct DispatcherConfiguration: Sendable {
         self.delays = delays
         self.queues = queues
         self.worker = worker
+    }
+
+    package static func ownWorker() -> String {
+        let process = ProcessInfo.processInfo
+        return "\(process.hostName):\(process.processIdentifier):\(UInt32.random(in: .min ... .max))"
     }
 }

@@ -16,18 +16,18 @@ import Synchronization
 package final class SendDispatcher: Service, Sendable {
     private let store: SendStore
     private let throttles: ThrottleStore
-    private let configuration: DispatcherConfiguration
+    let configuration: DispatcherConfiguration
     /// Deliveries of one claim where several credentials are in use.
     private static let sharedClaimLimit = 50
     private let wake: WakeSignal
     private let logger: Logger
-    private let slots: SendSlots
-    private let pipeline: PushPipeline<QueueDeliveries>
+    let slots: SendSlots
+    let pipeline: PushPipeline<QueueDeliveries>
     private let runner: DeliveryRunner
     /// What may go past the queue.
-    private let direct = Mutex(DirectAdmission())
+    let direct = Mutex(DirectAdmission())
     /// Deliveries that were leased when they were stored.
-    private let started = AsyncStream<ClaimedDelivery>.makeStream()
+    let started = AsyncStream<ClaimedDelivery>.makeStream()
 
     /// - Parameters:
     ///   - wake: signalled by `POST /sends`, so that a send need not wait for the next round.
@@ -198,7 +198,7 @@ package final class SendDispatcher: Service, Sendable {
     }
 
     /// The credential that pushes of this scope are sent with.
-    private func credential(_ scope: PushScope) -> SendSlots.Credential {
+    func credential(_ scope: PushScope) -> SendSlots.Credential {
         SendSlots.Credential(provider: scope.provider, environment: scope.environment, name: pipeline.credential(for: scope))
     }
 
@@ -257,7 +257,7 @@ package final class SendDispatcher: Service, Sendable {
     }
 
     /// How many more of a queue may be under way now, with regard to what its provider asked for.
-    private func allowed(_ queue: SendQueue) -> Int {
+    func allowed(_ queue: SendQueue) -> Int {
         let limit = pipeline.gate.slots(of: queue, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
         return limit - slots.count(of: queue.id)
     }
@@ -305,55 +305,5 @@ package final class SendDispatcher: Service, Sendable {
         let disposition = await runner.run(delivery) { [slots] in slots.answer(delivery, $0, now: .now) }
         if disposition == .lost { slots.lose(delivery, now: .now) }
         if slots.leave(delivery) || pipeline.gate.hasClosed { wake.signal() }
-    }
-}
-
-extension SendDispatcher {
-    var worker: String { configuration.worker }
-    var lease: Duration { configuration.lease }
-
-    /// Takes slots for new deliveries of a queue that need not wait; for how many.
-    func reserve(_ count: Int, of queue: SendQueue) -> Int {
-        let credential = credential(queue.scope)
-        let isAdmitted = direct.withLock { $0.admits(queue) }
-        guard isAdmitted, !credential.name.isEmpty, !slots.isSlow(credential),
-            !pipeline.gate.blocks(queue.scope, credential: credential.name)
-        else { return 0 }
-        let reserved = slots.reserve(min(count, allowed(queue)), of: queue, credential, configuration.queues, now: .now)
-        // What is left waits, and goes first.
-        if reserved < count { direct.withLock { $0.fill(queue) } }
-        return reserved
-    }
-
-    func release(_ reserved: [SendQueue: Int]) {
-        for (queue, count) in reserved { slots.release(count, of: queue, credential(queue.scope)) }
-    }
-
-    /// These are leased, in a transaction that is not committed yet.
-    func enter(_ claimed: [ClaimedDelivery]) {
-        for delivery in claimed { slots.enter(delivery, credential(delivery.scope), now: .now) }
-    }
-
-    /// Their transaction is committed.
-    func start(_ claimed: [ClaimedDelivery]) {
-        SendMetrics.claimed.increment(by: claimed.count)
-        for delivery in claimed { started.continuation.yield(delivery) }
-    }
-
-    /// Their transaction failed, or its end is unknown.
-    func abandon(_ claimed: [ClaimedDelivery]) {
-        guard !claimed.isEmpty else { return }
-        for delivery in claimed { _ = slots.leave(delivery) }
-        noteUnknownLeases()
-    }
-
-    /// There may be leases of this process that it knows nothing of.
-    private func noteUnknownLeases() { direct.withLock { $0.noteUnknownLeases(now: .now) } }
-
-    private func handleStarted() async {
-        direct.withLock { $0.open() }
-        await withDiscardingTaskGroup { group in
-            for await delivery in started.stream { group.addTask { await self.handle(delivery) } }
-        }
     }
 }

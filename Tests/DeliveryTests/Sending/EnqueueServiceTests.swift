@@ -201,6 +201,13 @@ struct EnqueueServiceTests {
         }
     }
 
+    @Test(
+        "a process that starts again with the same host name and process id is another worker: it gives back none of the dead one's leases"
+    )
+    func workers() {
+        #expect(DispatcherConfiguration().worker != DispatcherConfiguration().worker)
+    }
+
     @Test("a lease of an attempt that was made is not given back")
     func knownLease() async throws {
         try await SendingBench.with { bench in

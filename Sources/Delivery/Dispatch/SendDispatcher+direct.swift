@@ -1,0 +1,61 @@
+import CoreMetrics
+import PushContract
+import Synchronization
+
+/// Deliveries that are leased in the transaction that stores them (`DirectLeases`).
+extension SendDispatcher {
+    var worker: String { configuration.worker }
+    var lease: Duration { configuration.lease }
+
+    /// Takes slots for new deliveries of a queue that need not wait; nil when all have to.
+    func reserve(_ count: Int, of queue: SendQueue) -> SlotReservation? {
+        let credential = credential(queue.scope)
+        let isAdmitted = direct.withLock { $0.admits(queue) }
+        guard isAdmitted, !credential.name.isEmpty, !slots.isSlow(credential),
+            !pipeline.gate.blocks(queue.scope, credential: credential.name)
+        else { return nil }
+        let reserved = slots.reserve(min(count, allowed(queue)), of: queue, credential, configuration.queues, now: .now)
+        // What is left waits, and goes first.
+        if reserved < count { direct.withLock { $0.fill(queue) } }
+        return reserved > 0 ? SlotReservation(queue: queue, credential: credential, count: reserved) : nil
+    }
+
+    func release(_ reservations: [SlotReservation]) {
+        for one in reservations { slots.release(one.count, of: one.queue, one.credential) }
+    }
+
+    /// These are leased, in a transaction that is not committed yet.
+    func enter(_ claimed: [ClaimedDelivery]) {
+        for delivery in claimed { slots.enter(delivery, credential(delivery.scope), now: .now) }
+    }
+
+    /// Their transaction is committed.
+    func start(_ claimed: [ClaimedDelivery]) {
+        SendMetrics.claimed.increment(by: claimed.count)
+        for delivery in claimed { started.continuation.yield(delivery) }
+    }
+
+    /// Their transaction failed, or its end is unknown.
+    func abandon(_ claimed: [ClaimedDelivery]) {
+        guard !claimed.isEmpty else { return }
+        for delivery in claimed { _ = slots.leave(delivery) }
+        noteUnknownLeases()
+    }
+
+    /// There may be leases of this process that it knows nothing of.
+    func noteUnknownLeases() { direct.withLock { $0.noteUnknownLeases(now: .now) } }
+
+    func handleStarted() async {
+        direct.withLock { $0.open() }
+        await withDiscardingTaskGroup { group in
+            for await delivery in started.stream { group.addTask { await self.handle(delivery) } }
+        }
+    }
+}
+
+/// Slots that are taken and have no leases yet. A credential may be replaced before they are freed.
+struct SlotReservation: Sendable {
+    var queue: SendQueue
+    var credential: SendSlots.Credential
+    var count: Int
+}
