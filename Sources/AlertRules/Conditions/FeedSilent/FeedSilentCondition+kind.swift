@@ -12,7 +12,15 @@ extension FeedSilentCondition: Condition {
     var versionSettings: [String] { ["for=\(duration.minutes)", "resolve_after=\(resolveAfter.minutes)"] }
 
     func decision(_ history: GroupHistory, from first: Minute, through last: Minute) -> any Decision {
-        FeedSilentDecision(condition: self, series: history.total)
+        SampleDecision(
+            series: history.total,
+            threshold: above,
+            duration: duration,
+            resolveAfter: resolveAfter,
+            level: level
+        ) { followers, minutes in
+            "\(followers) followers of a match whose feed confirms nothing, for \(minutes) of \(duration.minutes) minutes more than \(above)"
+        }
     }
 }
 

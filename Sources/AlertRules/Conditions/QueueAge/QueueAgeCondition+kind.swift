@@ -12,7 +12,15 @@ extension QueueAgeCondition: Condition {
     var versionSettings: [String] { ["for=\(duration.minutes)", "resolve_after=\(resolveAfter.minutes)"] }
 
     func decision(_ history: GroupHistory, from first: Minute, through last: Minute) -> any Decision {
-        QueueAgeDecision(condition: self, series: history.total)
+        SampleDecision(
+            series: history.total,
+            threshold: threshold.numerator,
+            duration: duration,
+            resolveAfter: resolveAfter,
+            level: level
+        ) { seconds, minutes in
+            "the oldest due delivery has waited \(seconds) s, for \(minutes) of \(duration.minutes) minutes longer than \(above)"
+        }
     }
 }
 
