@@ -120,7 +120,7 @@ extension WholeService {
                                 let workers = try await pool.query("SELECT DISTINCT worker FROM pushLeases").map {
                                     try $0.decode(String.self)
                                 }
-                                if workers.contains(where: { $0.hasSuffix(":\(first.processIdentifier)") }) { return true }
+                                if workers.contains(where: { $0.contains(":\(first.processIdentifier):") }) { return true }
                                 first.thaw()
                                 return false
                             }

@@ -122,6 +122,10 @@ extension RawRequestCase {
         ].map { .init($0.0, $0.1 + "\r\n" + host + "\r\n", [$0.2]) } + [
             .init("%00 in a path", "GET /health%00 HTTP/1.1\r\n\(host)\r\n", [400, 200]),
             .init("%00 in a query", "GET /health?a=%00 HTTP/1.1\r\n\(host)\r\n", [400, 200]),
+            .init("%00 as a person", "GET /attempts?uid=%00 HTTP/1.1\r\n\(host)\r\n", [400, 200]),
+            .init("%00 among dead letters", "GET /sends/dead?app=%00 HTTP/1.1\r\n\(host)\r\n", [400, 200]),
+            .init("%00 as a throttled app", "DELETE /sends/throttle?app=%00 HTTP/1.1\r\n\(host)\r\n", [400, 200]),
+            .init("%00 at a page", "GET /pages/attempts?uid=%00 HTTP/1.1\r\n\(host)\r\n", [400, 200]),
             .init("a method of others", "PURGE /health HTTP/1.1\r\n\(host)\r\n", [405, 200]),
             .init("TRACE", "TRACE /health HTTP/1.1\r\n\(host)\r\n", [405, 200]),
             .init("CONNECT", "CONNECT a:1 HTTP/1.1\r\n\(host)\r\n", [404]),
