@@ -1,7 +1,6 @@
 import Delivery
 import Foundation
 import HTTPClient
-import Yams
 
 extension OutcomeWebhook {
     /// From a YAML file:
@@ -14,48 +13,32 @@ extension OutcomeWebhook {
     ///   keys: [orders]                          # names of the API keys that sends were made with; all unless given
     ///   events: [failed, expired, unreachable]  # all unless given
     /// ```
-    static func read(file path: String) throws(ConfigurationError) -> [OutcomeWebhook] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError("`sends.webhooksFile`: \(path) cannot be read.")
-        }
-        return try read(yaml: String(decoding: data, as: UTF8.self), name: path)
-    }
-
-    static func read(yaml: String, name: String) throws(ConfigurationError) -> [OutcomeWebhook] {
-        let root: Any?
-        do { root = try Yams.load(yaml: yaml) } catch { throw ConfigurationError("\(name) is not YAML: \(error)") }
-        guard let items = root as? [Any] else { throw ConfigurationError("\(name) must be a list of webhooks.") }
+    static func read(_ file: SettingsFile) throws(ConfigurationError) -> [OutcomeWebhook] {
         var webhooks: [OutcomeWebhook] = []
-        for (index, item) in items.enumerated() { webhooks.append(try OutcomeWebhook(item, at: "\(name): webhook \(index + 1)")) }
+        for item in try file.list(of: "webhook", with: ["name", "url", "secretFiles", "apps", "keys", "events"]) {
+            webhooks.append(try OutcomeWebhook(item))
+        }
         let names = Dictionary(grouping: webhooks, by: \.name)
         if let repeated = names.filter({ $0.value.count > 1 }).keys.min() {
-            throw ConfigurationError("\(name): two webhooks are named `\(repeated)`; how far each has come is stored under its name.")
+            throw ConfigurationError("\(file.name): two webhooks are named `\(repeated)`; how far each has come is stored under its name.")
         }
         return webhooks
     }
 
-    private init(_ item: Any, at path: String) throws(ConfigurationError) {
-        let known = ["name", "url", "secretFiles", "apps", "keys", "events"]
-        guard let members = item as? [String: Any] else {
-            throw ConfigurationError("\(path) must be a mapping of \(known.map { "`\($0)`" }.joined(separator: ", ")).")
-        }
-        if let unknown = members.keys.filter({ !known.contains($0) }).min() {
-            throw ConfigurationError("\(path): `\(unknown)` is not known; a webhook has \(known.joined(separator: ", ")).")
-        }
+    private init(_ item: SettingsMapping) throws(ConfigurationError) {
+        let path = item.path
         func texts(_ member: String) throws(ConfigurationError) -> Set<String>? {
-            guard let value = members[member] else { return nil }
+            guard let value = item[member] else { return nil }
             guard let list = value as? [String], !list.isEmpty else {
                 throw ConfigurationError("\(path): `\(member)` must be a list of texts; leave it out for all.")
             }
             return Set(list)
         }
-        guard let name = members["name"] as? String, name.wholeMatch(of: /[A-Za-z0-9._-]{1,64}/) != nil else {
+        guard let name = item["name"] as? String, name.wholeMatch(of: /[A-Za-z0-9._-]{1,64}/) != nil else {
             throw ConfigurationError("\(path): `name` must be 1 to 64 letters, digits, dots, hyphens or underscores.")
         }
-        guard let url = members["url"] as? String, url.hasPrefix("https://") || url.hasPrefix("http://") else {
-            throw ConfigurationError("\(path): `url` must begin with https:// or http://.")
-        }
-        guard let files = members["secretFiles"] as? [String], !files.isEmpty else {
+        let url = try item.url()
+        guard let files = item["secretFiles"] as? [String], !files.isEmpty else {
             throw ConfigurationError(
                 "\(path): `secretFiles` must be a list of files with one secret each, such as [/run/secrets/outcomes]."
             )

@@ -1,6 +1,4 @@
 import Delivery
-import Foundation
-import Yams
 
 extension SendTexts {
     /// From a YAML file:
@@ -11,18 +9,10 @@ extension SendTexts {
     ///     en: {title: "{title}", body: "Starts in {minutes} minutes."}
     ///     de: {title: "{title}", body: "Beginn in {minutes} Minuten."}
     /// ```
-    init(file path: String) throws(ConfigurationError) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError("`sends.texts`: \(path) cannot be read.")
-        }
-        try self.init(yaml: String(decoding: data, as: UTF8.self), name: path)
-    }
-
-    init(yaml: String, name: String) throws(ConfigurationError) {
-        let root: Any?
-        do { root = try Yams.load(yaml: yaml) } catch { throw ConfigurationError("\(name) is not YAML: \(error)") }
+    init(_ file: SettingsFile) throws(ConfigurationError) {
+        let name = file.name
         var texts: [String: [String: [String: Text]]] = [:]
-        for (app, names) in try Self.members(root, of: "apps", at: name) {
+        for (app, names) in try Self.members(file.root, of: "apps", at: name) {
             for (text, locales) in try Self.members(names, of: "names of texts", at: "\(name): \(app)") {
                 for (locale, members) in try Self.members(locales, of: "locales", at: "\(name): \(app).\(text)") {
                     texts[app, default: [:]][text, default: [:]][locale] = try Self.text(members, at: "\(name): \(app).\(text).\(locale)")

@@ -97,7 +97,9 @@ extension ServerConfiguration {
         providersConnections = try settings.number(.providersConnections, 1...64) ?? providersConnections
         sendRetryBase = try settings.number(.sendRetryBase, 1...3600).map { .seconds($0) }
         matchFeeds = try settings.urls(.matchFeedURLs).map { ScoreFeed(url: $0) }
-        if let path = settings.text(.sendWebhooksFile) { outcomeWebhooks = try OutcomeWebhook.read(file: path) }
+        if let path = settings.text(.sendWebhooksFile) {
+            outcomeWebhooks = try OutcomeWebhook.read(SettingsFile(path, of: .sendWebhooksFile))
+        }
         if let path = settings.text(.matchFeedsFile) { matchFeeds += try ScoreFeed.read(file: path) }
         if let percent = try settings.number(.deactivationLimiterPercent, 1...100) {
             deactivationLimiter.ambiguousShare = Double(percent) / 100
@@ -110,7 +112,7 @@ extension ServerConfiguration {
         users = try settings.users()
         devicesPerUser = try settings.number(.devicesPerUser, 1...100_000) ?? devicesPerUser
         prematchLead = try settings.number(.livePrematch, 1...1440).map { .seconds($0 * 60) }
-        if let path = settings.text(.sendTexts) { texts = try SendTexts(file: path).over(.standard) }
+        if let path = settings.text(.sendTexts) { texts = try SendTexts(SettingsFile(path, of: .sendTexts)).over(.standard) }
         liveDirectory = settings.text(.liveDirectory) ?? liveDirectory
         liveStartsPerSecond = try settings.number(.liveStarts, 1...100_000) ?? liveStartsPerSecond
         liveStartsPerHour = try settings.number(.liveStartsPerHour, 1...10_000) ?? liveStartsPerHour

@@ -12,7 +12,7 @@ import Testing
 
 @Suite struct CredentialFileTests {
     private func entries(_ yaml: String) throws -> [CredentialEntry] {
-        try CredentialFile.entries(yaml: yaml, directory: URL(filePath: "/etc/pushwatch"), name: "credentials.yml")
+        try CredentialFile.entries(SettingsFile(yaml: yaml, name: "credentials.yml"), directory: URL(filePath: "/etc/pushwatch"))
     }
 
     @Test("several teams, keys and projects, each with its apps and endpoints; the one that names the app goes before the one for all")

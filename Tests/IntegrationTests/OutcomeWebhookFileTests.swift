@@ -19,13 +19,11 @@ struct OutcomeWebhookFileTests {
     @Test("a webhook has a name, an address and secrets, and may want some outcomes only")
     func webhooks() throws {
         let webhooks = try withSecretFile { path in
-            try OutcomeWebhook.read(
-                yaml: """
-                    - {name: orders, url: "https://a.example/x", secretFiles: [\(path), \(path)], apps: [com.a], keys: [k], events: [failed, sent]}
-                    - {name: all, url: "http://b.example", secretFiles: [\(path)]}
-                    """,
-                name: "webhooks.yml"
-            )
+            let yaml = """
+                - {name: orders, url: "https://a.example/x", secretFiles: [\(path), \(path)], apps: [com.a], keys: [k], events: [failed, sent]}
+                - {name: all, url: "http://b.example", secretFiles: [\(path)]}
+                """
+            return try OutcomeWebhook.read(SettingsFile(yaml: yaml, name: "webhooks.yml"))
         }
         #expect(webhooks.map(\.name) == ["orders", "all"] && webhooks.map(\.secrets.count) == [2, 1])
         #expect(webhooks[0].apps == ["com.a"] && webhooks[0].authors == ["k"] && webhooks[0].events == ["failed", "sent"])
@@ -37,7 +35,10 @@ struct OutcomeWebhookFileTests {
         arguments: [
             ("a: [", "webhooks.yml is not YAML"), ("a: b", "webhooks.yml must be a list of webhooks"),
             ("- a", "webhook 1 must be a mapping"),
-            ("- {name: a, url: \"https://a\", secret: hidden}", "webhook 1: `secret` is not known; a webhook has name, url, secretFiles"),
+            (
+                "- {name: a, url: \"https://a\", secret: hidden}",
+                "webhook 1: `secret` is not known; a webhook has `name`, `url`, `secretFiles`"
+            ),
             ("- {name: a b, url: \"https://a\"}", "webhook 1: `name` must be 1 to 64"),
             ("- {name: a, url: \"ftp://a\"}", "webhook 1: `url` must begin with https:// or http://"),
             ("- {name: a, url: \"https://a\"}", "webhook 1: `secretFiles` must be a list"),
@@ -53,7 +54,7 @@ struct OutcomeWebhookFileTests {
     func faults(yaml: String, message: String) throws {
         try withSecretFile { path in
             let error = #expect(throws: ConfigurationError.self) {
-                try OutcomeWebhook.read(yaml: yaml.replacing("FILE", with: path), name: "webhooks.yml")
+                try OutcomeWebhook.read(SettingsFile(yaml: yaml.replacing("FILE", with: path), name: "webhooks.yml"))
             }
             let text = error.map { "\($0)" } ?? ""
             #expect(text.contains(message) && !text.contains("hidden"), "\(text)")
@@ -64,7 +65,7 @@ struct OutcomeWebhookFileTests {
     func invalidSecret() throws {
         try withSecretFile("whsec_hidden") { path in
             let yaml = "- {name: a, url: \"https://a\", secretFiles: [\(path)]}"
-            let error = #expect(throws: ConfigurationError.self) { try OutcomeWebhook.read(yaml: yaml, name: "webhooks.yml") }
+            let error = #expect(throws: ConfigurationError.self) { try OutcomeWebhook.read(SettingsFile(yaml: yaml, name: "webhooks.yml")) }
             #expect(error.map { "\($0)" }?.contains("\(path): a webhook secret is whsec_") == true)
             #expect(error.map { "\($0)" }?.contains("hidden") == false)
         }

@@ -60,7 +60,7 @@ extension WholeService {
             try await vendor.running { url in
                 let yaml = try String(contentsOfFile: root + "/feeds.example.yml", encoding: .utf8)
                     .replacing("https://vendor.example/v2/fixtures", with: url)
-                let feeds = try ScoreFeed.read(yaml: yaml, name: "feeds.yml").filter { $0.mapping != nil }
+                let feeds = try ScoreFeed.read(SettingsFile(yaml: yaml, name: "feeds.yml")).filter { $0.mapping != nil }
                 try await withServer(adjust: { $0.matchFeeds = feeds }) { server in
                     try await eventually("the match is known") { try await server.api.get("/matches/lantern-7").status == 200 }
                     let first = try await server.api.get("/matches/lantern-7")

@@ -14,7 +14,7 @@ struct ScoreFeedFileTests {
             - {url: "https://a.example/secret", name: league, tokenFile: /run/token, headers: {X-Customer: "17"}}
             - url: http://b.example
             """
-        let feeds = try ScoreFeed.read(yaml: yaml, name: "feeds.yml")
+        let feeds = try ScoreFeed.read(SettingsFile(yaml: yaml, name: "feeds.yml"))
         #expect(feeds.map(\.url) == ["https://a.example/secret", "http://b.example"])
         #expect(feeds.map(\.name) == ["league", "http://b.example"])
         #expect(feeds.map(\.tokenFile) == ["/run/token", nil] && feeds.map(\.headers) == [["X-Customer": "17"], [:]])
@@ -63,7 +63,7 @@ struct ScoreFeedFileTests {
         ]
     )
     func faults(yaml: String, message: String) {
-        let error = #expect(throws: ConfigurationError.self) { try ScoreFeed.read(yaml: yaml, name: "feeds.yml") }
+        let error = #expect(throws: ConfigurationError.self) { try ScoreFeed.read(SettingsFile(yaml: yaml, name: "feeds.yml")) }
         let text = error.map { "\($0)" } ?? ""
         #expect(text.contains(message) && !text.contains("secret"), "\(text)")
     }

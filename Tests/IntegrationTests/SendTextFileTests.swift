@@ -16,7 +16,7 @@ struct SendTextFileTests {
 
     @Test("a text is found by app, name and locale, and falls back to the language, to English, or to the only one there is")
     func reads() throws {
-        let texts = try SendTexts(yaml: yaml, name: "texts.yml").over(.standard)
+        let texts = try SendTexts(SettingsFile(yaml: yaml, name: "texts.yml")).over(.standard)
         #expect(texts.text("goal", app: "com.example.scores", locale: "de-AT") == .init(title: "Tor", body: "{who} trifft"))
         #expect(texts.text("goal", app: "com.example.scores", locale: "it") == .init(title: "Goal"))
         #expect(texts.text("goal", app: "com.example.other", locale: "de") == nil)
@@ -39,13 +39,13 @@ struct SendTextFileTests {
         ]
     )
     func faults(yaml: String, message: String) {
-        let error = #expect(throws: ConfigurationError.self) { try SendTexts(yaml: yaml, name: "texts.yml") }
+        let error = #expect(throws: ConfigurationError.self) { try SendTexts(SettingsFile(yaml: yaml, name: "texts.yml")) }
         #expect(error.map { "\($0)".contains(message) } == true, "\(error.map { "\($0)" } ?? "")")
     }
 
     @Test("a file that cannot be read is named")
     func missing() {
-        let error = #expect(throws: ConfigurationError.self) { try SendTexts(file: "/does/not/exist.yml") }
+        let error = #expect(throws: ConfigurationError.self) { try SendTexts(SettingsFile("/does/not/exist.yml", of: .sendTexts)) }
         #expect(error.map { "\($0)".contains("`sends.texts`: /does/not/exist.yml") } == true)
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPClient
 import PushContract
-import Yams
 
 /// The YAML file with many credentials: any number of Apple teams and keys, and of Firebase projects. Relative paths are taken from the
 /// file's own directory.
@@ -25,15 +24,12 @@ import Yams
 /// ```
 enum CredentialFile {
     static func entries(of path: String) throws(ConfigurationError) -> [CredentialEntry] {
-        guard let data = FileManager.default.contents(atPath: path) else { throw ConfigurationError("\(path) cannot be read.") }
-        let directory = URL(filePath: path).deletingLastPathComponent()
-        return try entries(yaml: String(decoding: data, as: UTF8.self), directory: directory, name: path)
+        try entries(SettingsFile(path, of: .credentialsFile), directory: URL(filePath: path).deletingLastPathComponent())
     }
 
-    static func entries(yaml: String, directory: URL, name: String) throws(ConfigurationError) -> [CredentialEntry] {
-        let root: Any?
-        do { root = try Yams.load(yaml: yaml) } catch { throw ConfigurationError("\(name) is not YAML: \(error)") }
-        guard let members = root as? [String: Any] else { throw ConfigurationError("\(name) must have \"apns\" and \"fcm\" lists.") }
+    static func entries(_ file: SettingsFile, directory: URL) throws(ConfigurationError) -> [CredentialEntry] {
+        let name = file.name
+        guard let members = file.root as? [String: Any] else { throw ConfigurationError("\(name) must have \"apns\" and \"fcm\" lists.") }
         if let unknown = members.keys.first(where: { !["apns", "fcm"].contains($0) }) {
             throw ConfigurationError("\(name): \"\(unknown)\" is not known; the lists are \"apns\" and \"fcm\".")
         }

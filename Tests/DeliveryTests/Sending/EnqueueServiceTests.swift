@@ -38,48 +38,61 @@ struct EnqueueServiceTests {
         }
     }
 
+    /// Posts all in one transaction, in this order: the first group waits for a lock, and they gather behind it.
+    private func submitTogether(
+        _ posts: [SendPost],
+        to enqueueService: EnqueueService,
+        _ bench: SendingBench
+    ) async throws -> [Int: [SendReceipt]] {
+        try await bench.pool.withTransaction { blocker in
+            try await blocker.execute("LOCK TABLE pushSends IN SHARE MODE")
+            return try await withThrowingTaskGroup(of: (Int, [SendReceipt]?).self) { tasks in
+                tasks.addTask { (-1, try? await enqueueService.submit(try bench.post(#"{"sendId": "first", "uid": "ann"}"#))) }
+                while try await bench.pool.query("SELECT FROM pg_locks WHERE NOT granted AND relation = 'pushSends'::regclass").isEmpty {}
+                for index in posts.indices {
+                    tasks.addTask { (index, try? await enqueueService.submit(posts[index])) }
+                    while await enqueueService.waiting <= index { await Task.yield() }
+                }
+                try await blocker.execute("COMMIT")
+                return try await tasks.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
+        }
+    }
+
     @Test("requests that come at once share a transaction; each has its own author, refusals and repetitions", .timeLimit(.minutes(5)))
     func groups() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
             let enqueueService = bench.enqueueService()
+            var limited = try bench.post(#"{"sendId": "c", "uid": "ann"}"#, by: "limited")
+            limited.apps = KeyApps(["another.app"])
             let posts =
                 try (0..<20).map { try bench.post(#"{"sendId": "s\#($0)", "uid": "ann"}"#, by: "key-\($0)") } + [
                     try bench.post(#"{"sendId": "s3", "uid": "ann"}"#, by: "again"),
                     try bench.post(#"{"sendId": "s4", "uid": "ann", "title": "other"}"#, by: "other"),
                     try bench.post(#"[{"sendId": "a", "uid": "nobody"}, {"sendId": "b", "uid": "ann"}]"#, by: "two"),
+                    limited, try bench.post(#"{"sendId": "c", "uid": "ann"}"#, by: "key-c"),
                 ]
             try await running([enqueueService]) {
-                try await bench.pool.withTransaction { blocker in
-                    // The first group waits here, and the others gather behind it.
-                    try await blocker.execute("LOCK TABLE pushSends IN SHARE MODE")
-                    try await withThrowingTaskGroup(of: (Int, [SendReceipt]).self) { tasks in
-                        tasks.addTask { (-1, try await enqueueService.submit(try bench.post(#"{"sendId": "first", "uid": "ann"}"#))) }
-                        while try await bench.pool.query("SELECT FROM pg_locks WHERE NOT granted AND relation = 'pushSends'::regclass")
-                            .isEmpty
-                        {}
-                        for index in posts.indices { tasks.addTask { (index, try await enqueueService.submit(posts[index])) } }
-                        while await enqueueService.waiting < posts.count { await Task.yield() }
-                        try await blocker.execute("COMMIT")
-                        for try await (index, receipts) in tasks {
-                            let expected =
-                                switch index {
-                                case 20: ["duplicate 1"]
-                                case 21: ["conflict"]
-                                case 22: ["unknown_uid", "accepted"]
-                                default: ["accepted"]
-                                }
-                            #expect(describe(receipts) == expected, "\(index)")
+                let answers = try await submitTogether(posts, to: enqueueService, bench)
+                for index in posts.indices {
+                    let expected =
+                        switch index {
+                        case 20: ["duplicate 1"]
+                        case 21: ["conflict"]
+                        case 22: ["unknown_uid", "accepted"]
+                        case 23: ["app_not_allowed"]
+                        default: ["accepted"]
                         }
-                    }
+                    #expect(answers[index].map(describe) == expected, "\(index)")
                 }
             }
             let stored = try await bench.pool.query("SELECT sendId, author, requestId, xmin::text FROM pushSends WHERE sendId <> 'first'")
                 .map { try $0.decode((String, String, String, String).self) }
-            #expect(stored.count == 21)
+            #expect(stored.count == 22)
             #expect(Set(stored.filter { $0.0.hasPrefix("s") || $0.0 == "b" }.map(\.3)).count == 1)
             for (sendId, author, requestId, _) in stored where sendId != "b" {
-                #expect(author == "key-\(sendId.dropFirst())" && requestId == "request-\(author)")
+                #expect(author == "key-\(sendId.replacing("s", with: ""))" && requestId == "request-\(author)")
             }
             #expect(try await bench.deliveriesOutOfPlace() == 0)
         }
@@ -93,13 +106,10 @@ struct EnqueueServiceTests {
             let enqueueService = bench.enqueueService()
             let posts = try ["a", "bad", "b"].map { try bench.post(#"{"sendId": "\#($0)", "uid": "ann"}"#) }
             try await running([enqueueService]) {
-                let stored = await withTaskGroup(of: Bool.self) { tasks in
-                    for post in posts { tasks.addTask { (try? await enqueueService.submit(post)) != nil } }
-                    return await tasks.reduce(into: 0) { $0 += $1 ? 1 : 0 }
-                }
-                #expect(stored == 2)
+                let answers = try await submitTogether(posts, to: enqueueService, bench)
+                #expect(answers.keys.sorted() == [-1, 0, 2])
             }
-            #expect(try await bench.count("pushSends") == 2)
+            #expect(try await bench.count("pushSends") == 3)
         }
     }
 
