@@ -1,3 +1,5 @@
+import PushContract
+
 /// A provider's words as they may be stored, logged and shown: without what may be a token and without control characters, and not long.
 ///
 /// The provider's own codes are none of that and stay as they are.
@@ -16,10 +18,10 @@ enum ProviderText {
 
     /// Tokens are removed before the text is cut: the beginning of one would not be recognised.
     private static func clean(_ text: String, _ token: String, limit: Int) -> String {
-        let scalars = TokenRemoval.of(text, token).unicodeScalars
-        guard scalars.count > limit || scalars.contains(where: isControl) else { return String(scalars) }
+        let text = TokenRemoval.of(text, token)
+        guard text.unicodeScalars.count > limit || text.hasControlCharacter else { return text }
         var kept = String.UnicodeScalarView()
-        for scalar in scalars.prefix(limit) { kept.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
+        for scalar in text.unicodeScalars.prefix(limit) { kept.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
         return String(kept)
     }
 

@@ -21,17 +21,7 @@ public enum AttemptID {
             "pushattempt.v1", eventType.rawValue, uid, platform.rawValue, provider.rawValue, String(tokenHash.hexDigits), operationKey,
             String(attemptNumber),
         ]
-        guard !parts.contains(where: containsControl) else { return nil }
+        guard !parts.contains(where: \.hasControlCharacter) else { return nil }
         return SHA256.hash(data: Array(parts.joined(separator: "\n").utf8)).hexDigits
-    }
-
-    /// General category Cc: U+0000 to U+001F and U+007F to U+009F, the latter 32 in two bytes of UTF-8 that begin with C2.
-    private static func containsControl(_ text: String) -> Bool {
-        var previous: UInt8 = 0
-        for byte in text.utf8 {
-            if byte < 0x20 || byte == 0x7F || (previous == 0xC2 && byte < 0xA0) { return true }
-            previous = byte
-        }
-        return false
     }
 }

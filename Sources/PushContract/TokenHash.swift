@@ -29,7 +29,7 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
 
     /// Hash of an APNs token: white space and `<>` stripped, hex digits lower-cased.
     public static func apns(_ token: String) throws(Failure) -> TokenHash {
-        let canonical = token.utf8.filter { !isSpace($0) && $0 != 0x3C && $0 != 0x3E }.map(lowered)
+        let canonical = apnsBytes(token)
         guard !canonical.isEmpty else { throw .empty }
         guard canonical.count <= 4096 else { throw .tooLong }
         guard canonical.allSatisfy(isLowerHex) else { throw .notHexadecimal }
@@ -39,11 +39,8 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
 
     /// Hash of an FCM token: outer white space trimmed, case kept.
     public static func fcm(_ token: String) throws(Failure) -> TokenHash {
-        let bytes = Array(token.utf8)
-        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) }) else {
-            throw .empty
-        }
-        let canonical = Array(bytes[first...last])
+        let canonical = fcmBytes(token)
+        guard !canonical.isEmpty else { throw .empty }
         guard canonical.count <= 4096 else { throw .tooLong }
         return TokenHash(hashing: canonical)
     }
@@ -54,6 +51,24 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
         case .hexadecimal: try apns(token)
         case .text: try fcm(token)
         }
+    }
+
+    /// What is hashed, as text: what a provider is sent.
+    package static func canonical(_ token: String, provider: Provider) -> String {
+        switch provider.tokenForm {
+        case .hexadecimal: String(decoding: apnsBytes(token), as: UTF8.self)
+        case .text: String(decoding: fcmBytes(token), as: UTF8.self)
+        }
+    }
+
+    private static func apnsBytes(_ token: String) -> [UInt8] {
+        token.utf8.filter { !isSpace($0) && $0 != 0x3C && $0 != 0x3E }.map(lowered)
+    }
+
+    private static func fcmBytes(_ token: String) -> [UInt8] {
+        let bytes = Array(token.utf8)
+        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) }) else { return [] }
+        return Array(bytes[first...last])
     }
 
     static let prefix = "sha256:"

@@ -37,7 +37,8 @@ struct BaselineTable {
         check("second pages of a purge", Double(purges.pagedTwice), atMost: 0)
     }
 
-    /// By how many failures are expected while the rise lasts, since that decides whether it can be found at all.
+    /// Rises of 2, 6 and 24 hours by how many failures are expected meanwhile, since that decides whether they can be found at all; and those
+    /// of an hour, which only a window that begins with them can find.
     private mutating func addRises() {
         let classes: [(multiple: Double, from: Double, to: Double, least: Double)] = [
             (4, 0, 8, 0), (4, 8, 16, 0.5), (4, 16, 32, 0.7), (4, 32, .infinity, 0.9), (8, 0, 2, 0), (8, 2, 4, 0.7), (8, 4, .infinity, 0.97),
@@ -45,7 +46,7 @@ struct BaselineTable {
         var after = BaselineIncidents.Result()
         for one in classes {
             let all = Self.cells.flatMap { cell in
-                [60, 120, 360, 1440].map { (rate: cell.rate, share: cell.share, minutes: $0) }
+                [120, 360, 1440].map { (rate: cell.rate, share: cell.share, minutes: $0) }
             }
             let cells = all.filter { cell in
                 let expected = cell.rate * Double(cell.minutes) * cell.share
@@ -60,6 +61,13 @@ struct BaselineTable {
             if found.found < one.least {
                 faults.append("\(name): \(Fraction.percent(found.found)) found, at least \(Fraction.percent(one.least)) wanted")
             }
+        }
+        for multiple in [4.0, 8] {
+            after.add(
+                sum("\(Int(multiple)) ×, an hour", Self.cells) {
+                    $0.rise(rate: $1.rate, share: $1.share, multiple: multiple, minutes: 60, seed: $2)
+                }
+            )
         }
         check("pages after a rise", Double(after.pagesAfter), atMost: Double(after.runs) * 15 / 4800)
     }

@@ -51,7 +51,6 @@ extension UserClaims {
 
     /// The contract's rule for `uid`.
     private static func isUserId(_ sub: String) -> Bool {
-        (1...256).contains(sub.unicodeScalars.count)
-            && sub.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        (1...256).contains(sub.unicodeScalars.count) && !sub.hasControlCharacter
     }
 }

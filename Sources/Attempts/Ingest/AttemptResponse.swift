@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import PushContract
+import ServiceKit
 
 /// The answers of `POST /attempts`.
 enum AttemptResponse {
@@ -164,9 +165,4 @@ extension JSONResponse {
         response.headers[.contentType] = "application/problem+json"
         return response
     }
-}
-
-extension String {
-    /// A key as a token of a JSON pointer (RFC 6901).
-    var jsonPointerToken: String { replacing("~", with: "~0").replacing("/", with: "~1") }
 }

@@ -1,3 +1,5 @@
+import ServiceKit
+
 /// What is wrong with a score, where, and what to send instead.
 package struct FeedError: Error, Sendable, Hashable, CustomStringConvertible {
     /// `missing_field`, `unknown_field`, `malformed_json` or `invalid`.
@@ -18,7 +20,7 @@ package struct FeedError: Error, Sendable, Hashable, CustomStringConvertible {
 
     static func pointer(_ path: [any CodingKey]) -> String {
         path.map { key in
-            "/" + (key.intValue.map(String.init) ?? key.stringValue.replacing("~", with: "~0").replacing("/", with: "~1"))
+            "/" + (key.intValue.map(String.init) ?? key.stringValue.jsonPointerToken)
         }.joined()
     }
 

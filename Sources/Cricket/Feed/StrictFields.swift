@@ -1,3 +1,4 @@
+import PushContract
 import ServiceKit
 
 /// A part of a score: read from JSON, with its place for the error.
@@ -53,7 +54,7 @@ struct StrictFields {
         guard length.contains(text.unicodeScalars.count) else {
             throw fault(name, "\"\(name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
         }
-        guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
+        guard !text.hasControlCharacter else {
             throw fault(name, "\"\(name)\" must not hold control characters.")
         }
         return text
@@ -89,7 +90,7 @@ struct StrictFields {
     }
 
     private func pointer(to name: String) -> String {
-        pointer + "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")
+        pointer + "/" + name.jsonPointerToken
     }
 }
 

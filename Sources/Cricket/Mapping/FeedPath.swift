@@ -27,7 +27,7 @@ struct FeedPath: Sendable, Hashable {
 
 extension FeedPath.Location {
     func member(_ name: String) -> FeedPath.Location {
-        let pointer = pointer + "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")
+        let pointer = pointer + "/" + name.jsonPointerToken
         let found: JSONValue?
         switch value {
         case .object(let members): found = members[name]

@@ -64,7 +64,7 @@ extension DeviceRegistration {
 
     /// A raw token as a caller sends it. The message never repeats it.
     package static func token(_ text: String, provider: Provider, field: JSONFields.Field) throws(Problem) -> PushToken {
-        let isUUID = text.count == 36 && text.split(separator: "-").map(\.count) == [8, 4, 4, 4, 12]
+        let isUUID = text.utf8.count == 36 && text.split(separator: "-").map(\.count) == [8, 4, 4, 4, 12]
         guard !isUUID else {
             throw field.invalid(
                 "This looks like a device id (a UUID), not a push token. Send what the push service handed to the app, and the device id as deviceId."

@@ -2,7 +2,7 @@ package import PushContract
 
 /// A raw push token. Prints and describes itself as redacted, so that it cannot slip into a log or an error.
 package struct PushToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The token as the provider gave it, without outer white space. For the provider's request and the database only.
+    /// The token as it is hashed: without outer white space, of APNs in lower-case digits alone. For the provider's request and the database only.
     package let rawValue: String
     /// What may be written down.
     package let hash: TokenHash
@@ -10,11 +10,7 @@ package struct PushToken: Sendable, Hashable, CustomStringConvertible, CustomDeb
     /// Throws when the text cannot be a token of that provider.
     package init(_ text: String, provider: Provider) throws(TokenHash.Failure) {
         hash = try TokenHash.of(text, provider: provider)
-        let spaces = " \t\r\n\u{0B}\u{0C}"
-        switch provider.tokenForm {
-        case .hexadecimal: rawValue = text.filter { !spaces.contains($0) && $0 != "<" && $0 != ">" }.lowercased()
-        case .text: rawValue = String(text.drop { spaces.contains($0) }.reversed().drop { spaces.contains($0) }.reversed())
-        }
+        rawValue = TokenHash.canonical(text, provider: provider)
     }
 
     /// From the database, where token and hash were stored together.

@@ -1,3 +1,4 @@
+import PushContract
 package import ServiceKit
 
 /// Readers for `required` and `optional`.
@@ -11,7 +12,7 @@ extension JSONFields {
             guard length.contains(string.unicodeScalars.count) else {
                 throw field.invalid("\"\(field.name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
             }
-            guard string.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
+            guard !string.hasControlCharacter else {
                 throw field.invalid("\"\(field.name)\" must not contain control characters.")
             }
             return string
@@ -82,8 +83,9 @@ extension JSONFields {
             }
             var values: [Value] = []
             values.reserveCapacity(elements.count)
+            let pointer = field.pointer
             for (index, value) in elements.enumerated() {
-                values.append(try element(value, Field(name: "\(field.name)[\(index)]", pointer: "\(field.pointer)/\(index)")))
+                values.append(try element(value, Field(name: "\(field.name)[\(index)]", token: "\(index)", parent: pointer)))
             }
             return values
         }

@@ -57,14 +57,16 @@ package struct JSONFields {
     }
 
     package func field(_ name: String) -> Field {
-        let escaped = name.replacing("~", with: "~0").replacing("/", with: "~1")
-        return Field(name: name, pointer: pointer + "/" + escaped)
+        Field(name: name, token: name.jsonPointerToken, parent: pointer)
     }
 
     /// A place in the body.
     package struct Field: Sendable {
         package var name: String
-        package var pointer: String
+        let token: String
+        /// Pointer to what it is in.
+        let parent: String
+        package var pointer: String { "\(parent)/\(token)" }
 
         package func invalid(_ detail: String, code: String = "invalid") -> Problem { .invalid(detail, code: code, pointer: pointer) }
     }

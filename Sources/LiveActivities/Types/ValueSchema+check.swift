@@ -49,10 +49,10 @@ extension ValueSchema.Rules {
 
     fileprivate func check(_ members: [String: JSONValue], _ pointer: String) throws(Problem) {
         for name in required where members[name] == nil {
-            throw .invalid("Add the member \"\(name)\".", code: "missing_field", pointer: "\(pointer)/\(escaped(name))")
+            throw .invalid("Add the member \"\(name)\".", code: "missing_field", pointer: "\(pointer)/\(name.jsonPointerToken)")
         }
         for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-            let memberPointer = "\(pointer)/\(escaped(name))"
+            let memberPointer = "\(pointer)/\(name.jsonPointerToken)"
             if let schema = properties[name] {
                 try schema.check(member, at: memberPointer)
             } else if !isOpen {
@@ -69,8 +69,6 @@ extension ValueSchema.Rules {
     private func fault(_ message: String, _ pointer: String) -> Problem {
         .invalid(message, code: "schema_mismatch", pointer: pointer)
     }
-
-    private func escaped(_ name: String) -> String { name.replacing("~", with: "~0").replacing("/", with: "~1") }
 }
 
 extension ValueSchema {
