@@ -23,7 +23,8 @@ name="pushwatch-$version-$(uname -s | tr '[:upper:]' '[:lower:]')-$(uname -m)"
 rm -rf "${place:?}/$name"
 mkdir -p "$place/$name/bin"
 for program in pushwatch pushwatch-dev; do
-    strip -o "$place/$name/bin/$program" "$programs/$program"
+    # The compiler's hashes of its own intermediate code differ from build to build, and the linker's identifier with them.
+    strip --remove-section=.swift_modhash --remove-section=.note.gnu.build-id -o "$place/$name/bin/$program" "$programs/$program"
     echo "$program $(du -h --apparent-size "$place/$name/bin/$program" | cut -f1)"
 done
 cp -R sql alerts live-activities matches dashboards docs deploy README.md CHANGELOG.md llms.txt compose.yaml "$place/$name/"

@@ -122,6 +122,11 @@ extension WholeService {
             let done = try await Shell.run("/usr/bin/env", ["tar", "-xzf", archive, "-C", place, "--strip-components=1"], in: directory)
             try #require(done.code == 0, "\(done.output)")
             let program = place + "/bin/pushwatch"
+            // What differs from build to build of the same sources.
+            for name in ["pushwatch", "pushwatch-dev"] {
+                let sections = try await Shell.run("/usr/bin/env", ["readelf", "--sections", "--wide", "\(place)/bin/\(name)"], in: "/")
+                #expect(sections.code == 0 && !sections.output.contains("modhash") && !sections.output.contains("build-id"), "\(name)")
+            }
             let rules = try await Shell.run(program, ["rules", "test"], in: "/")
             #expect(rules.code == 0, "\(rules.output)")
             try await withDatabaseURL { database in
