@@ -21,6 +21,41 @@ struct TransactionTests {
         }
     }
 
+    @Test("a row for a partition that was attached a moment ago is written: a commit is seen before its notice to the sessions")
+    func attachedJustNow() async throws {
+        try await withDatabase(migrated: false) { pool in
+            try await pool.execute("CREATE TABLE days (day integer) PARTITION BY LIST (day)")
+            try await pool.execute("CREATE TABLE days_0 PARTITION OF days FOR VALUES IN (0)")
+            try await pool.execute("CREATE TABLE newest (day integer)")
+            try await pool.execute("INSERT INTO newest VALUES (0)")
+            let isOver = Tally()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<6 {
+                    group.addTask {
+                        while isOver.count == 0 {
+                            try await pool.performTransaction { connection in
+                                let day = try connection.query("SELECT day FROM newest")[0].decode(Int32.self)
+                                try connection.execute("INSERT INTO days VALUES (\(day))")
+                            }
+                        }
+                    }
+                }
+                defer { _ = isOver.next() }
+                for day in 1...150 {
+                    try await pool.withTransaction { transaction in
+                        try await transaction.execute("CREATE TABLE days_\(raw: "\(day)") (LIKE days)")
+                        try await transaction.execute(
+                            "ALTER TABLE days ATTACH PARTITION days_\(raw: "\(day)") FOR VALUES IN (\(raw: "\(day)"))"
+                        )
+                        try await transaction.execute("UPDATE newest SET day = \(raw: "\(day)")")
+                    }
+                }
+                _ = isOver.next()
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test("a cancelled task's transaction is rolled back and its connection goes on")
     func cancelled() async throws {
         try await withCounter(maxConnections: 1) { pool in
