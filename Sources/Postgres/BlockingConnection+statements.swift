@@ -8,7 +8,7 @@ extension BlockingConnection {
         for _ in 1...2 {
             do throws(PostgresError) {
                 return try send(query, arena, name: try statementName(for: query))
-            } catch where error.isAboutPreparation {
+            } catch  where error.isStatementFault {
                 forget([query], after: error)
                 // Inside a transaction the error has ended it; the statement is prepared anew when that is run again.
                 guard isIdle else { throw error }
@@ -53,8 +53,8 @@ extension BlockingConnection {
         do throws(PostgresError) {
             try check(exchange { PQsendPrepare(connection, name, query.sql, Int32(types.count), types) })
             prepared.add(key, name)
-        } catch where error.code == .statementExists {
-            // Its name says that it is this statement, whoever has prepared it.
+        } catch  where error.code == .statementExists {
+            // Its name says that it is this statement; another client of the session has prepared it.
             prepared.found(key, name)
             guard isIdle else { throw error }
         }
@@ -64,7 +64,7 @@ extension BlockingConnection {
     /// After an error that is about preparation, of one of these.
     func forget(_ queries: [Query], after error: PostgresError) {
         switch error.code {
-        case .cachedPlanChanged: prepared.outdate()
+        case .cachedPlanChanged: prepared.markOutdated()
         case .statementMissing: prepared.lost(queries.map(StatementKey.init))
         default: break
         }

@@ -67,7 +67,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
 
     /// The whole transaction may be run again: nothing of it remains.
     package var isSerializationConflict: Bool {
-        code == .serializationFailure || code == .deadlock || code == .lockNotAvailable || isAboutPreparation || isMissingPartition
+        code == .serializationFailure || code == .deadlock || code == .lockNotAvailable || isStatementFault || isMissingPartition
     }
 
     /// No partition takes the row; for a moment that is so, too, after one was attached: a commit is seen before its notice to the sessions
@@ -75,5 +75,5 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package var isMissingPartition: Bool { code == .checkViolation && constraint == nil }
 
     /// A prepared statement that is outdated, missing or there already: nothing was done, and the next try knows.
-    var isAboutPreparation: Bool { code == .cachedPlanChanged || code == .statementMissing || code == .statementExists }
+    var isStatementFault: Bool { code == .cachedPlanChanged || code == .statementMissing || code == .statementExists }
 }

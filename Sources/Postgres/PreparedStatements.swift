@@ -7,14 +7,14 @@ import Crypto
 struct PreparedStatements {
     private static let limit = 500
     /// A session that so often lacked a statement, or had one already, is not ours alone: there names cost more than they save.
-    private static let allowedSurprises = 3
+    private static let faultLimit = 3
 
     private var names: [StatementKey: String] = [:]
-    private var surprises = 0
+    private var faults = 0
     /// The server should forget all of them, once it can.
     var areOutdated = false
 
-    var isFull: Bool { names.count >= PreparedStatements.limit || surprises >= PreparedStatements.allowedSurprises }
+    var isFull: Bool { names.count >= PreparedStatements.limit || faults >= PreparedStatements.faultLimit }
 
     /// The name of a statement that the session knows.
     func name(of key: StatementKey) -> String? { names[key] }
@@ -24,17 +24,17 @@ struct PreparedStatements {
     /// The session knew a statement that we had not prepared.
     mutating func found(_ key: StatementKey, _ name: String) {
         names[key] = name
-        surprises += 1
+        faults += 1
     }
 
     /// The session lacks one of these.
     mutating func lost(_ keys: [StatementKey]) {
         for key in keys { names[key] = nil }
-        surprises += 1
+        faults += 1
     }
 
     /// After DDL the server refuses old plans. Others than the one that failed are likely affected too, so all are prepared anew.
-    mutating func outdate() {
+    mutating func markOutdated() {
         names.removeAll()
         areOutdated = true
     }

@@ -7,7 +7,7 @@ package enum ServerVersion {
         /// With the sentence to refuse it with.
         case tooOld(String)
         /// Newer than any that was looked at, with the sentence to say so.
-        case untried(String)
+        case newer(String)
     }
 
     /// - Parameter number: as libpq has it, 150014 for 15.14.
@@ -18,7 +18,7 @@ package enum ServerVersion {
             return .tooOld("The database is PostgreSQL \(major); Pushwatch needs one of the versions \(range). Upgrade the server.")
         }
         if major > supported.upperBound {
-            return .untried("The database is PostgreSQL \(major); Pushwatch is made for the versions \(range). It goes on.")
+            return .newer("The database is PostgreSQL \(major); Pushwatch is made for the versions \(range). It goes on.")
         }
         return .supported
     }

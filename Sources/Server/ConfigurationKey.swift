@@ -190,7 +190,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     package static let all: [ConfigurationKey] = [
         liveDirectory, livePrematch, sendTexts, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses,
         proxyScopes, signInLifetime, signInIdle,
-        databaseURL, databaseConnections, databasePreparesStatements, adminDatabaseURL, migrationsDirectory, attemptsRetention, rollupsRetention, httpHost, httpPort,
+        databaseURL, databaseConnections, databasePreparesStatements, adminDatabaseURL, migrationsDirectory, attemptsRetention,
+        rollupsRetention, httpHost, httpPort,
         labelApps, labelAppVersions, labelProviderCodes, alertsMaxApps,
         httpConnections,
         httpConnectionsPerAddress,

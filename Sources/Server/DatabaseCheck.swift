@@ -32,7 +32,7 @@ struct DatabaseCheck: Sendable {
         switch try await ServerVersion.verdict(at: address) {
         case .supported: break
         case .tooOld(let sentence): throw ConfigurationError(sentence)
-        case .untried(let sentence): logger.warning("the server's version is untried", metadata: ["detail": "\(sentence)"])
+        case .newer(let sentence): logger.warning("newer version of the server", metadata: ["detail": "\(sentence)"])
         }
     }
 }

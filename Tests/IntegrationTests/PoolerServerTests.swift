@@ -31,7 +31,9 @@ extension WholeService {
                             async let posting = attempts.post(to: servers.map(\.api))
                             let tokens = try await send(120, through: servers)
                             #expect(try await posting == 1_000, "each is accepted once, whoever asks")
-                            try await eventually("every send has arrived") { tokens.allSatisfy { simulator.requests(token: $0).count >= 1 } }
+                            try await eventually("every send has arrived") {
+                                tokens.allSatisfy { simulator.requests(token: $0).count >= 1 }
+                            }
                             try await withPool(database) { pool in
                                 try await eventually("every send is finished") {
                                     try await pool.query("SELECT count(*) FROM pushFinished")[0].decode(Int.self) >= tokens.count
@@ -56,9 +58,12 @@ extension WholeService {
             }
         }
 
-        @Test("with preparesStatements left on the service ends at its start with one sentence that names the setting", arguments: [
-            [:], ["ignore_startup_parameters": "options"],
-        ])
+        @Test(
+            "with preparesStatements left on the service ends at its start with one sentence that names the setting",
+            arguments: [
+                [:], ["ignore_startup_parameters": "options"],
+            ]
+        )
         func preparationLeftOn(pooler: [String: String]) async throws {
             try await withDatabaseURL { database in
                 try await PgBouncer.running(before: database, sessions: 12, settings: pooler) { url in

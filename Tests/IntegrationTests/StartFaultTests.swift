@@ -105,7 +105,8 @@ extension WholeService {
                 try await withPool(database) { pool in
                     let day = Timestamp.now().day - 100
                     try await PartitionMaintenance(pool: pool, logger: .silent).ensurePartitions(forDays: [day])
-                    let partitions = "SELECT min(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'notificationDeliveryAttempts'::regclass"
+                    let partitions =
+                        "SELECT min(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'notificationDeliveryAttempts'::regclass"
                     let oldest = try await pool.query("\(raw: partitions)")[0].decode(String.self)
                     try await pool.execute("CREATE VIEW kept AS SELECT uid FROM \(raw: oldest)")
                 }

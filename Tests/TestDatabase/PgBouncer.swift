@@ -71,7 +71,8 @@ package enum PgBouncer {
         func item(_ name: String) -> String? { items.first { $0.name == name }?.value }
         let host = item("host") ?? parts.host ?? "127.0.0.1"
         let values = [
-            ("host", host), ("port", item("port") ?? parts.port.map(String.init) ?? "5432"), ("user", parts.user ?? item("user") ?? "pushwatch"),
+            ("host", host), ("port", item("port") ?? parts.port.map(String.init) ?? "5432"),
+            ("user", parts.user ?? item("user") ?? "pushwatch"),
             ("password", parts.password),
         ]
         let owner = try? FileManager.default.attributesOfItem(atPath: host)[.ownerAccountName] as? String
@@ -86,7 +87,9 @@ package enum PgBouncer {
         address.sin_port = UInt16(port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
         }
     }
 }
