@@ -120,6 +120,29 @@ extension WholeService {
             }
         }
 
+        @Test("partitions that cannot be made stop no start: it works on those that are there")
+        func partitionsThatCannotBeMade() async throws {
+            try await withDatabaseURL { database in
+                try await withPool(database) { pool in
+                    try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
+                    let last = try await pool.query(
+                        "SELECT max(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'notificationDeliveryAttempts'::regclass"
+                    )[0].decode(String.self)
+                    try await pool.execute("DROP TABLE \(raw: last)")
+                    let log = RecordingLog { $0.level == .error }
+                    try await pool.withTransaction { transaction in
+                        try await SchemaLock.acquire(on: transaction)
+                        try await withServer(ServerConfiguration.bare(database), logger: log.logger) { url in
+                            let api = API(url: url, bearer: RunningServer.bootstrapKey)
+                            try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
+                            #expect(try await api.post("/attempts", text: SampleAttempt(id: "on", at: .now()).text).status == 201)
+                        }
+                    }
+                    #expect(log.events.contains { "\($0.message)".contains("partitions could not be maintained") })
+                }
+            }
+        }
+
         @Test("a server of an older version is refused with one sentence; a newer one is mentioned once and used")
         func versions() async throws {
             try await withDatabaseURL { database in
