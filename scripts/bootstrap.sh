@@ -32,6 +32,7 @@ need postgresql has_postgres
 if [ "$test" = test ]; then
     need curl command -v curl
     need prometheus command -v promtool
+    need pgbouncer any /usr/sbin/pgbouncer
     need prometheus-alertmanager any /usr/bin/prometheus-alertmanager
     need python3-aiosmtpd /usr/bin/python3 -c "import aiosmtpd"
     need openssl command -v openssl

@@ -61,7 +61,7 @@ extension ConfigurationOptions {
         LogBootstrap.bootstrap(level: logLevel)
         let configuration = try await load()
         let pool = PostgresPool(
-            configuration: PostgresConfiguration(url: configuration.databaseURL, maxConnections: connections, applicationName: "pushwatch"),
+            configuration: configuration.postgres(configuration.databaseURL, maxConnections: connections, applicationName: "pushwatch"),
             logger: Logger(label: "pushwatch")
         )
         defer { pool.close() }

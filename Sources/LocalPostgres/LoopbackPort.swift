@@ -7,9 +7,9 @@
 #endif
 
 /// Finds TCP ports on 127.0.0.1 that nobody listens on.
-enum LoopbackPort {
+package enum LoopbackPort {
     /// Any free port.
-    static func anyFree() -> Int? { bind(to: 0) }
+    package static func anyFree() -> Int? { bind(to: 0) }
 
     static func isFree(_ port: Int) -> Bool { bind(to: UInt16(clamping: port)) != nil }
 

@@ -14,7 +14,8 @@ extension BlockingConnection {
     /// The first error ends all of it. Outside a transaction the statements are one; inside one, it is to be rolled back.
     @discardableResult
     package func copyIn(_ copies: [Copy]) throws(PostgresError) -> Int {
-        try begin { PQsendQuery(connection, copies.map(\.statement).joined(separator: ";\n")) }
+        let settings = isIdle ? settings?.script ?? "" : ""
+        try begin { PQsendQuery(connection, settings + copies.map(\.statement).joined(separator: ";\n")) }
         try flush()
         var rest = copies[...]
         var rows = 0

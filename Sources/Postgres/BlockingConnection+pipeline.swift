@@ -6,7 +6,13 @@ extension BlockingConnection {
     /// Outside a transaction they are one, committed at the end; the first error undoes all of it, and is thrown. Inside one, the first
     /// error keeps the later statements from running and leaves the transaction to be rolled back. No COPY.
     package func pipeline(_ queries: [Query]) throws(PostgresError) {
-        if queries.isEmpty { return }
+        if !queries.isEmpty { _ = try pipelined(queries) }
+    }
+
+    /// The same, with the answer of the last one.
+    func pipelined(_ given: [Query]) throws(PostgresError) -> ResultSet {
+        // They are one transaction, and where one of them is BEGIN it goes on after them.
+        let queries = isIdle ? (settings.map { [$0.query] } ?? []) + given : given
         var arenas: [ParameterArena] = []
         var names: [String?] = []
         for query in queries {
@@ -15,12 +21,16 @@ extension BlockingConnection {
             names.append(try statementName(for: query))
         }
         try begin { PQenterPipelineMode(connection) }
-        let failure = sendAll(queries, arenas, names) ?? readAnswers(count: queries.count)
+        var last: ResultSet?
+        let failure = sendAll(queries, arenas, names) ?? readAnswers(count: queries.count, last: &last)
         // Refuses when something is still to come, which is so only on a broken connection.
         _ = PQexitPipelineMode(connection)
-        guard let failure else { return }
-        if failure.code == .cachedPlanChanged { forgetStatements() }
-        throw failure
+        if let failure {
+            forget(queries, after: failure)
+            throw failure
+        }
+        guard let last else { throw connectionLost() }
+        return last
     }
 
     private func sendAll(_ queries: [Query], _ arenas: [ParameterArena], _ names: [String?]) -> PostgresError? {
@@ -36,21 +46,14 @@ extension BlockingConnection {
         }
     }
 
-    private func enqueue(_ query: Query, _ arena: ParameterArena, name: String?) -> Bool {
-        arena.withPointers { types, values, lengths, formats, count in
-            if let name { return PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1) == 1 }
-            return PQsendQueryParams(connection, query.sql, count, types, values, lengths, formats, 1) == 1
-        }
-    }
-
-    /// Takes every answer up to the one of the synchronisation point. The first error, if there was one.
-    private func readAnswers(count: Int) -> PostgresError? {
+    /// Takes every answer up to the one of the synchronisation point, and keeps the last. The first error, if there was one.
+    private func readAnswers(count: Int, last: inout ResultSet?) -> PostgresError? {
         var failure: PostgresError?
         do throws(PostgresError) {
             for _ in 0..<count {
                 guard let answer = try nextAnswer() else { throw connectionLost() }
                 do throws(PostgresError) {
-                    _ = try take(answer)
+                    last = try take(answer)
                 } catch {
                     failure = failure ?? error
                 }

@@ -1,5 +1,4 @@
 import CLibPQ
-import PushContract
 
 /// One libpq connection, used synchronously by its one owner, never longer than until a deadline.
 ///
@@ -7,12 +6,10 @@ import PushContract
 /// costs one hop, however many statements it has; the ingestion path uses that.
 package final class BlockingConnection {
     let connection: OpaquePointer
-    private let preparesStatements: Bool
-    private var prepared: [StatementKey: String] = [:]
-    private var lastStatement = 0
-    /// Statements the server should forget, once no transaction is open.
-    private var hasOutdatedStatements = false
-    private static let preparedLimit = 500
+    let preparesStatements: Bool
+    var prepared = PreparedStatements()
+    /// What goes with each transaction; nil where the session itself is set.
+    let settings: SessionSettings?
     /// How long one call may take; nil: no limit.
     var callTimeout: Duration?
     /// When the request that this work is for has to be answered.
@@ -25,23 +22,19 @@ package final class BlockingConnection {
 
     /// Connects, blocking until a server answers or the connect timeout has passed for each host (libpq keeps it, sign-in included).
     init(_ configuration: PostgresConfiguration) throws(PostgresError) {
-        let options: [(String, String)] =
-            [
-                // What stands before the URL is a default; what stands after it, our own need.
-                ("connect_timeout", String(configuration.connectTimeoutSeconds)),
-                ("fallback_application_name", configuration.applicationName),
-                ("dbname", configuration.url),
-                ("client_encoding", "UTF8"),
-                (
-                    "options",
-                    "-c statement_timeout=\(configuration.statementTimeout.microseconds / 1000) -c timezone=UTC"
-                        + " -c client_min_messages=warning -c idle_in_transaction_session_timeout="
-                        + "\(configuration.idleTransactionTimeout.microseconds / 1000) "
-                        // Without sequential scans, costs where no index serves would be enough to compile the statement.
-                        + (configuration.looksUpByIndex ? "-c enable_seqscan=off -c jit=off " : "")
-                        + (ConnectionString.keywords(of: configuration.url)["options"] ?? "")
-                ),
-            ] + configuration.hostOrder.keywords(for: configuration.url)
+        let settings = SessionSettings(configuration)
+        var options: [(String, String)] = [
+            // What stands before the URL is a default; what stands after it, our own need.
+            ("connect_timeout", String(configuration.connectTimeoutSeconds)),
+            ("fallback_application_name", configuration.applicationName),
+            ("dbname", configuration.url),
+            ("client_encoding", "UTF8"),
+        ]
+        if configuration.preparesStatements {
+            let given = ConnectionString.keywords(of: configuration.url)["options"] ?? ""
+            options.append(("options", settings.startupOptions + given))
+        }
+        options += configuration.hostOrder.keywords(for: configuration.url)
         let keywords = CStringArray(options.map(\.0))
         let values = CStringArray(options.map(\.1))
         // expand_dbname = 1: a connection string in dbname is taken apart.
@@ -55,6 +48,7 @@ package final class BlockingConnection {
         }
         connection = opened
         preparesStatements = configuration.preparesStatements
+        self.settings = preparesStatements ? nil : settings
         callTimeout = configuration.callTimeout
         PQsetNoticeProcessor(opened, { _, _ in }, nil)
         PQsetnonblocking(opened, 1)
@@ -64,6 +58,9 @@ package final class BlockingConnection {
     }
 
     deinit { PQfinish(connection) }
+
+    /// 150014 is PostgreSQL 15.14.
+    var serverVersion: Int { Int(PQserverVersion(connection)) }
 
     /// The socket, for a look at whether the server has said something unasked.
     var socket: Int32 { PQsocket(connection) }
@@ -79,78 +76,18 @@ package final class BlockingConnection {
     @discardableResult
     package func execute(_ query: Query) throws(PostgresError) -> Int { try run(query).affectedRows }
 
-    /// Several statements in one string, without parameters: migrations and `BEGIN`.
+    /// Several statements in one string, without parameters. Outside a transaction our settings are in force only where sessions are our own.
     package func executeScript(_ sql: String) throws(PostgresError) {
         try check(exchange { PQsendQuery(connection, sql) })
     }
 
-    private func run(_ query: Query) throws(PostgresError) -> ResultSet {
-        let arena = try checkedArena(query)
-        do {
-            return try send(query, arena)
-        } catch  where error.code == .cachedPlanChanged {
-            forgetStatements()
-            guard isIdle else { throw error }
-            return try send(query, arena)
-        }
-    }
-
-    /// After DDL the server refuses old plans. Others are likely affected too, so all are prepared anew: at once outside a
-    /// transaction; inside, where the error has ended it, when the transaction is run again.
-    func forgetStatements() {
-        prepared.removeAll()
-        hasOutdatedStatements = true
-    }
-
-    func checkedArena(_ query: Query) throws(PostgresError) -> ParameterArena {
-        let arena = ParameterArena(query.parameters)
-        // A text parameter would silently end at the zero byte.
-        guard arena.isSendable else {
-            throw PostgresError(PostgresError.Code(rawValue: "22021"), "a text parameter holds a NUL character")
-        }
-        return arena
-    }
-
-    private func send(_ query: Query, _ arena: ParameterArena) throws(PostgresError) -> ResultSet {
-        guard let name = try statementName(for: query) else {
-            return try check(
-                exchange {
-                    arena.withPointers { types, values, lengths, formats, count in
-                        PQsendQueryParams(connection, query.sql, count, types, values, lengths, formats, 1)
-                    }
-                }
-            )
-        }
-        return try check(
-            exchange {
-                arena.withPointers { _, values, lengths, formats, count in
-                    PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1)
-                }
-            }
-        )
-    }
-
-    /// The name under which the server knows the statement, prepared now if it is new; nil where statements are not prepared.
-    func statementName(for query: Query) throws(PostgresError) -> String? {
-        guard preparesStatements else { return nil }
-        if hasOutdatedStatements, isIdle {
-            try check(exchange { PQsendQuery(connection, "DEALLOCATE ALL") })
-            hasOutdatedStatements = false
-        }
-        let types = query.parameters.map(\.oid)
-        let key = StatementKey(sql: query.sql, types: types)
-        if let known = prepared[key] { return known }
-        guard prepared.count < BlockingConnection.preparedLimit else { return nil }
-        // Never the same name twice: an outdated statement may still hold it.
-        lastStatement += 1
-        let name = "s\(lastStatement)"
-        try check(exchange { PQsendPrepare(connection, name, query.sql, Int32(types.count), types) })
-        prepared[key] = name
-        return name
+    /// Opens a transaction with our settings. `begin`: BEGIN, and what else should go in the same message.
+    package func beginTransaction(_ begin: String = "BEGIN") throws(PostgresError) {
+        try executeScript((settings?.script ?? "") + begin)
     }
 
     @discardableResult
-    private func check(_ result: ResultSet) throws(PostgresError) -> ResultSet {
+    func check(_ result: ResultSet) throws(PostgresError) -> ResultSet {
         let status = PQresultStatus(result.pointer)
         guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
             throw PostgresError(.connectionFailure, "unexpected answer of the server")
@@ -172,8 +109,8 @@ package final class BlockingConnection {
     private func error(in result: OpaquePointer) -> PostgresError {
         func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
         guard let state = field(pushwatch_diag_sqlstate()) else { return connectionLost() }
-        // "feature not supported" has many causes; only this function of the server means an outdated plan. 26000: it was dropped.
-        let isOutdatedPlan = state == "26000" || (state == "0A000" && field(pushwatch_diag_source_function()) == "RevalidateCachedQuery")
+        // "feature not supported" has many causes; only this function of the server means an outdated plan.
+        let isOutdatedPlan = state == "0A000" && field(pushwatch_diag_source_function()) == "RevalidateCachedQuery"
         return PostgresError(
             isOutdatedPlan ? .cachedPlanChanged : PostgresError.Code(rawValue: state),
             field(pushwatch_diag_message_primary()) ?? "unknown error",
@@ -185,12 +122,6 @@ package final class BlockingConnection {
     func connectionLost() -> PostgresError {
         PostgresError(.connectionFailure, String(cString: PQerrorMessage(connection)).firstLine)
     }
-}
-
-/// One text may be prepared for parameters of several types.
-struct StatementKey: Hashable {
-    var sql: String
-    var types: [UInt32]
 }
 
 extension String {

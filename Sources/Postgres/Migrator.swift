@@ -4,8 +4,8 @@ import ServiceKit
 
 /// Applies the numbered `.sql` files of a directory, each once, and refuses when files and database disagree.
 ///
-/// A row lock in a transaction of a connection of its own makes concurrent migrators wait for each other; so `configuration.url`
-/// must lead to PostgreSQL itself, not to a pooler in transaction mode. Each file runs in one transaction together with its record.
+/// A row lock in a transaction of a connection of its own makes concurrent migrators wait for each other. Each file runs in one transaction
+/// together with its record.
 package struct Migrator: Sendable {
     private let configuration: PostgresConfiguration
     /// A statement of a migration may take hours on a large table; a server that hangs is left at last.
@@ -35,7 +35,6 @@ package struct Migrator: Sendable {
         var direct = configuration
         direct.statementTimeout = .zero
         direct.callTimeout = Migrator.callTimeout
-        direct.preparesStatements = false
         direct.applicationName = "pushwatch migrate"
         self.configuration = direct
         self.directory = directory
@@ -116,7 +115,9 @@ package struct Migrator: Sendable {
 
     private func begin(_ lockSession: PostgresConnection, patience: Duration) async throws {
         let limit = patience.microseconds / 1000
-        try await lockSession.executeScript("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = \(limit)")
+        try await lockSession.perform {
+            try $0.beginTransaction("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = \(limit)")
+        }
         try await SchemaLock.acquire(.migration, on: lockSession)
     }
 
@@ -170,9 +171,12 @@ package struct Migrator: Sendable {
 
     private func runAlone(_ migration: Migration, _ connection: PostgresConnection, start: ContinuousClock.Instant) async throws {
         let statements = try migration.separateStatements()
-        try await connection.executeScript("SET lock_timeout = \(lockTimeout.microseconds / 1000)")
+        // Where the session is not ours, what is set in it would reach others, and perhaps not the next statement.
+        if configuration.preparesStatements {
+            try await connection.executeScript("SET lock_timeout = \(lockTimeout.microseconds / 1000)")
+        }
         for statement in statements { try await connection.executeScript(statement) }
-        try await connection.executeScript("SET lock_timeout = 0")
+        if configuration.preparesStatements { try await connection.executeScript("SET lock_timeout = 0") }
         try await record(migration, connection, start: start)
     }
 

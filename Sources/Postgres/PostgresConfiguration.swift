@@ -17,7 +17,8 @@ package struct PostgresConfiguration: Sendable {
     package var idleTransactionTimeout = Duration.seconds(60)
     /// Shown in `pg_stat_activity`.
     package var applicationName: String
-    /// Named prepared statements; off behind a pooler that does not track them.
+    /// Prepared statements, and sessions with our settings. Off behind a pooler, which gives a session to another client after each
+    /// transaction: then statements have no names, and settings go with each transaction.
     package var preparesStatements: Bool
     /// For sessions whose statements look rows up by an index: no plan of theirs reads a whole table. The plan of a prepared statement is
     /// kept, and one made while a queue is empty reads it whole, for each row of a join again once the queue is long.

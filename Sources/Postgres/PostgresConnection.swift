@@ -23,12 +23,15 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
     private let blocking: BlockingConnection
     private let canceller: StatementCanceller
     private let socket: Int32
+    /// 150014 is PostgreSQL 15.14.
+    let serverVersion: Int
 
     private init(queue: DispatchQueue, blocking: BlockingConnection) {
         self.queue = queue
         self.blocking = blocking
         canceller = StatementCanceller(handle: blocking.cancelHandle(), interruption: blocking.interruption)
         socket = blocking.socket
+        serverVersion = blocking.serverVersion
     }
 
     /// Connects off the cooperative pool.
@@ -95,6 +98,19 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
 
     package func executeScript(_ sql: String) async throws {
         try await perform { try $0.executeScript(sql) }
+    }
+
+    /// The same, cancelled after `limit`: for what PostgreSQL runs in no transaction, which a setting could limit only for the whole session.
+    package func executeScript(_ sql: String, cancelledAfter limit: Duration) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.executeScript(sql) }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw PostgresError(.queryCancelled, "cancelled after \(limit)")
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
     }
 
     @discardableResult

@@ -17,6 +17,10 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         static let adminShutdown = Code(rawValue: "57P01")
         package static let undefinedTable = Code(rawValue: "42P01")
         static let duplicateDatabase = Code(rawValue: "42P04")
+        static let statementExists = Code(rawValue: "42P05")
+        static let statementMissing = Code(rawValue: "26000")
+        /// An internal error of the server; what a distributed engine says while one of its nodes is away.
+        package static let internalError = Code(rawValue: "XX000")
         static let diskFull = Code(rawValue: "53100")
         /// Our own: the connection was lost or could not be made.
         package static let connectionFailure = Code(rawValue: "08006")
@@ -54,13 +58,22 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         code.codeClass == "08" || ["57P01", "57P02", "57P03"].contains(code.rawValue)
     }
 
-    /// The database cannot work now (away, starting, out of connections or disk, pool exhausted): worth a 503 and a later try.
+    /// The database cannot work now (away, starting, out of connections or disk, a part of it away, pool exhausted): worth a 503 and a later
+    /// try.
     package var isUnavailable: Bool {
         isConnectionLoss || code == .poolExhausted || code.codeClass == "53" || code.codeClass == "58" || code.rawValue == "25006"
+            || code == .internalError
     }
 
     /// The whole transaction may be run again: nothing of it remains.
     package var isSerializationConflict: Bool {
-        code == .serializationFailure || code == .deadlock || code == .lockNotAvailable || code == .cachedPlanChanged
+        code == .serializationFailure || code == .deadlock || code == .lockNotAvailable || isStatementFault || isMissingPartition
     }
+
+    /// No partition takes the row; for a moment that is so, too, after one was attached: a commit is seen before its notice to the sessions
+    /// that keep a list of the partitions. The same code for a CHECK that is violated comes with that constraint's name.
+    package var isMissingPartition: Bool { code == .checkViolation && constraint == nil }
+
+    /// A prepared statement that is outdated, missing or there already: nothing was done, and the next try knows.
+    var isStatementFault: Bool { code == .cachedPlanChanged || code == .statementMissing || code == .statementExists }
 }

@@ -18,7 +18,7 @@ extension PostgresConnection {
         _ body: (PostgresTransaction) async throws -> Value
     ) async throws -> Value {
         do {
-            try await executeScript(begin)
+            try await perform { try $0.beginTransaction(begin) }
         } catch var error as PostgresError {
             error.precedesWork = true
             throw error
@@ -45,7 +45,7 @@ extension BlockingConnection {
     @discardableResult
     package func transaction<Value>(_ body: (BlockingConnection) throws -> Value) throws -> Value {
         do {
-            try executeScript("BEGIN")
+            try beginTransaction()
         } catch {
             var failure = error
             failure.precedesWork = true

@@ -40,6 +40,11 @@ package struct ConfigurationKey: Sendable, Hashable {
         "connections of this instance at most, 16 to 500, divided among ingestion, sending, alerting, Live Activities, readers and health",
         standard: "32"
     )
+    static let databasePreparesStatements = Self(
+        "database.preparesStatements",
+        "false behind a connection pooler in transaction mode: statements without names, nothing kept in sessions",
+        standard: "true"
+    )
     package static let adminDatabaseURL = Self(
         "admin.database.url",
         "connection for partitions and migrations",
@@ -185,7 +190,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     package static let all: [ConfigurationKey] = [
         liveDirectory, livePrematch, sendTexts, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses,
         proxyScopes, signInLifetime, signInIdle,
-        databaseURL, databaseConnections, adminDatabaseURL, migrationsDirectory, attemptsRetention, rollupsRetention, httpHost, httpPort,
+        databaseURL, databaseConnections, databasePreparesStatements, adminDatabaseURL, migrationsDirectory, attemptsRetention,
+        rollupsRetention, httpHost, httpPort,
         labelApps, labelAppVersions, labelProviderCodes, alertsMaxApps,
         httpConnections,
         httpConnectionsPerAddress,

@@ -15,6 +15,7 @@ final class DatabaseGate: Service, Sendable {
         var released: Set<UUID> = []
     }
 
+    private let check: DatabaseCheck
     private let migrator: Migrator
     private let maintenance: PartitionMaintenance
     private let health: Health
@@ -24,6 +25,7 @@ final class DatabaseGate: Service, Sendable {
     private let state = Mutex(State())
 
     init(
+        check: DatabaseCheck,
         migrator: Migrator,
         maintenance: PartitionMaintenance,
         health: Health,
@@ -31,6 +33,7 @@ final class DatabaseGate: Service, Sendable {
         logger: Logger,
         onOpen: @escaping @Sendable () async throws -> Void
     ) {
+        self.check = check
         self.migrator = migrator
         self.maintenance = maintenance
         self.health = health
@@ -53,8 +56,11 @@ final class DatabaseGate: Service, Sendable {
     private func wait() async throws {
         try await cancelWhenGracefulShutdown { [self] in
             var failures = 0
+            var isChecked = false
             while true {
                 do {
+                    if !isChecked { try await check.run() }
+                    isChecked = true
                     try await prepare()
                     break
                 } catch let error as PostgresError where error.isUnavailable {
@@ -120,7 +126,12 @@ final class DatabaseGate: Service, Sendable {
             "programs from the oldest on may share the database; each is named by the newest migration that it knows",
             metadata: ["oldest": "\(programs.oldestName)", "this": "\(programs.ownName)", "schema": "\(programs.newestName)"]
         )
-        try await maintenance.maintain()
+        do {
+            try await maintenance.maintain()
+        } catch let error as PostgresError where !error.isUnavailable {
+            // Those of the next days are there as a rule, and the maintenance goes on trying. What really lacks a partition is refused with 503.
+            logger.error("partitions could not be maintained; tried again every minute", metadata: ["error": "\(error)"])
+        }
         try await onOpen()
     }
 

@@ -19,10 +19,10 @@ struct DatabasePools: Sendable {
     private static let idleTransactionTimeout = Duration.seconds(5)
 
     /// - Parameter total: connections of all classes together.
-    init(url: String, total: Int, logger: Logger) {
+    init(url: String, total: Int, preparesStatements: Bool = true, logger: Logger) {
         let sizes = Sizes(total: total)
         // Copies share what one learns about the hosts of the string.
-        let configuration = PostgresConfiguration(url: url)
+        let configuration = PostgresConfiguration(url: url, preparesStatements: preparesStatements)
         func pool(_ name: String, _ size: Int, statement: Duration, connect: Int = 3, byIndex: Bool = false) -> PostgresPool {
             var own = configuration
             own.applicationName = "pushwatch \(name)"

@@ -63,6 +63,7 @@ extension ServerConfiguration {
         }
         self.init(databaseURL: url)
         databaseConnections = try settings.number(.databaseConnections, DatabasePools.Sizes.least...500) ?? databaseConnections
+        preparesStatements = try settings.choice(.databasePreparesStatements) { Bool($0) } ?? preparesStatements
         adminDatabaseURL = try settings.secret(.adminDatabaseURL) ?? url
         migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
         partitionPlan = try settings.partitionPlan()

@@ -6,6 +6,7 @@ import HTTPClient
 package import HTTPServer
 import LiveActivities
 package import Logging
+package import Postgres
 
 /// What the service needs to know, checked. Made by `ServerConfiguration.load`; nothing else reads configuration.
 package struct ServerConfiguration: Sendable {
@@ -71,6 +72,8 @@ package struct ServerConfiguration: Sendable {
 
     package var databaseURL: String
     var databaseConnections = DatabasePools.Sizes.usual
+    /// Off behind a pooler that shares sessions among clients.
+    package var preparesStatements = true
     package var adminDatabaseURL: String
     package var migrationsDirectory = "sql/migrations"
     /// How long attempts and their counts are kept.
@@ -148,6 +151,16 @@ package struct ServerConfiguration: Sendable {
     package init(databaseURL: String) {
         self.databaseURL = databaseURL
         adminDatabaseURL = databaseURL
+    }
+
+    /// How one of the database's addresses is used.
+    package func postgres(_ url: String, maxConnections: Int = 1, applicationName: String) -> PostgresConfiguration {
+        PostgresConfiguration(
+            url: url,
+            maxConnections: maxConnections,
+            applicationName: applicationName,
+            preparesStatements: preparesStatements
+        )
     }
 }
 

@@ -52,14 +52,15 @@ struct ServerParts: Sendable {
         self.metrics = metrics
         self.logger = logger
         pageClock = hooks.pageClock
-        pools = DatabasePools(url: configuration.databaseURL, total: configuration.databaseConnections, logger: logger)
+        pools = DatabasePools(
+            url: configuration.databaseURL,
+            total: configuration.databaseConnections,
+            preparesStatements: configuration.preparesStatements,
+            logger: logger
+        )
         heartbeat = DatabaseHeartbeat(pool: pools.health, logger: logger)
         admin = PostgresPool(
-            configuration: PostgresConfiguration(
-                url: configuration.adminDatabaseURL,
-                maxConnections: 2,
-                applicationName: "pushwatch admin"
-            ),
+            configuration: configuration.postgres(configuration.adminDatabaseURL, maxConnections: 2, applicationName: "pushwatch admin"),
             logger: logger
         )
         var toReceivers = CurlClientConfiguration()
@@ -166,12 +167,9 @@ struct ServerParts: Sendable {
     func services(hooks: PushwatchServer.Hooks) throws -> [any Service] {
         let listeners = configuration.listeners.map { ($0, GatedResponder(starting: startingRouter(for: $0.audience).buildResponder())) }
         let gate = DatabaseGate(
+            check: DatabaseCheck(configuration: configuration, logger: logger),
             migrator: Migrator(
-                configuration: PostgresConfiguration(
-                    url: configuration.adminDatabaseURL,
-                    maxConnections: 1,
-                    applicationName: "pushwatch migrate"
-                ),
+                configuration: configuration.postgres(configuration.adminDatabaseURL, applicationName: "pushwatch migrate"),
                 directory: configuration.migrationsDirectory,
                 logger: logger
             ),

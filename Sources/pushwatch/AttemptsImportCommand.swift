@@ -39,7 +39,7 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         }
         guard FileManager.default.isReadableFile(atPath: file) else { throw CommandFailure.environment("\(file) cannot be read.") }
         let pool = PostgresPool(
-            configuration: PostgresConfiguration(url: configuration.databaseURL, maxConnections: 2, applicationName: "pushwatch import"),
+            configuration: configuration.postgres(configuration.databaseURL, maxConnections: 2, applicationName: "pushwatch import"),
             logger: Logger(label: "import")
         )
         defer { pool.close() }

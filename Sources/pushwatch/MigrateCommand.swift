@@ -30,12 +30,14 @@ struct MigrateCommand: AsyncParsableCommand {
     func run() async throws {
         LogBootstrap.bootstrap(level: .notice)
         let configuration = try await options.load()
+        let database = configuration.postgres(configuration.adminDatabaseURL, applicationName: "pushwatch migrate")
         let migrator = Migrator(
-            configuration: PostgresConfiguration(url: configuration.adminDatabaseURL, applicationName: "pushwatch migrate"),
+            configuration: database,
             directory: configuration.migrationsDirectory,
             logger: Logger(label: "migrate")
         )
         do {
+            if case .tooOld(let sentence) = try await ServerVersion.verdict(at: database) { throw CommandFailure.environment(sentence) }
             let migrations = status ? try await migrator.status() : try await migrator.migrate()
             if json { try Terminal.printLine(json: migrations.map { Row(version: $0.version, name: $0.name, appliedAt: $0.appliedAt) }) }
             for migration in migrations where !json {

@@ -84,7 +84,7 @@ struct LedgerRotationTests {
             let maintenance = PartitionMaintenance(
                 pool: store.pool,
                 clockTolerance: nil,
-                waitLimit: "300ms",
+                waitLimit: .milliseconds(300),
                 logger: .silent,
                 now: { Sample.now }
             )

@@ -1,3 +1,4 @@
+import Logging
 import Postgres
 import PushContract
 import Synchronization
@@ -9,7 +10,7 @@ import Testing
 @Suite("Keeping partitions")
 struct PartitionMaintenanceTests {
     private func maintenance(_ pool: PostgresPool, plan: PartitionPlan = PartitionPlan(), at moment: Timestamp) -> PartitionMaintenance {
-        PartitionMaintenance(pool: pool, plan: plan, clockTolerance: nil, waitLimit: "300ms", logger: .silent, now: { moment })
+        PartitionMaintenance(pool: pool, plan: plan, clockTolerance: nil, waitLimit: .milliseconds(300), logger: .silent, now: { moment })
     }
 
     /// The last and the first second around the edges that calendars have, and those that only zones have.
@@ -175,7 +176,7 @@ struct PartitionMaintenanceTests {
             let maintenance = PartitionMaintenance(
                 pool: store.pool,
                 clockTolerance: nil,
-                waitLimit: "3s",
+                waitLimit: .seconds(3),
                 logger: .silent,
                 now: { Sample.now }
             )
@@ -211,6 +212,27 @@ struct PartitionMaintenanceTests {
             }
             try await maintenance.maintain()
             #expect(try await store.pool.query("SELECT to_regclass(\(name)) IS NULL")[0].decode(Bool.self))
+        }
+    }
+
+    @Test("an expired partition that cannot be dropped stops neither the round nor the others; a later round drops it")
+    func faultInDropping() async throws {
+        let log = RecordingLog { $0.level == .error }
+        try await withDatabase { pool in
+            let names = [100, 101].map { PartitionPlan.fact(day: Sample.now.day - $0).name }
+            let plain = maintenance(pool, at: Sample.now)
+            try await plain.ensurePartitions(forDays: [Sample.now.day - 100, Sample.now.day - 101])
+            try await pool.execute("CREATE VIEW kept AS SELECT uid FROM \(raw: names[1])")
+            try await PartitionMaintenance(pool: pool, clockTolerance: nil, logger: log.logger, now: { Sample.now }).maintain()
+            let standing: (String) async throws -> Bool = {
+                try await pool.query("SELECT to_regclass(\($0)) IS NOT NULL")[0].decode(Bool.self)
+            }
+            #expect(try await !standing(names[0]))
+            #expect(try await standing(names[1]))
+            #expect(log.events.count == 1 && "\(log.events.first?.metadata?["partition"] ?? "")" == names[1].lowercased())
+            try await pool.execute("DROP VIEW kept")
+            try await plain.maintain()
+            #expect(try await !standing(names[1]))
         }
     }
 

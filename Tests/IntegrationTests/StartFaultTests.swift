@@ -1,5 +1,7 @@
+import Attempts
 import Foundation
 import LocalPostgres
+import Logging
 import Postgres
 import PushContract
 import Server
@@ -94,6 +96,72 @@ extension WholeService {
                     #expect(lines.count { !$0.contains("level=info") && !$0.contains("level=notice") && !$0.contains("level=debug") } == 1)
                     #expect(!done.output.contains("sl-service") && lines.allSatisfy { $0.count < 400 }, "\(done.output.prefix(3000))")
                 }
+            }
+        }
+
+        @Test("an expired partition that cannot be dropped stops no start: it is logged and counted")
+        func partitionThatStays() async throws {
+            try await withDatabaseURL { database in
+                try await withPool(database) { pool in
+                    let day = Timestamp.now().day - 100
+                    try await PartitionMaintenance(pool: pool, logger: .silent).ensurePartitions(forDays: [day])
+                    let partitions =
+                        "SELECT min(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'notificationDeliveryAttempts'::regclass"
+                    let oldest = try await pool.query("\(raw: partitions)")[0].decode(String.self)
+                    try await pool.execute("CREATE VIEW kept AS SELECT uid FROM \(raw: oldest)")
+                }
+                let server = try await ServerProcess.start(database: database)
+                try await server.waitUntilReady()
+                #expect(server.log.contains("an expired partition could not be dropped"))
+                let metrics = try await server.api.get("/metrics").text
+                #expect(metrics.contains("pushwatch_partition_drop_failures_total 1"))
+                #expect(try await server.api.post("/attempts", text: SampleAttempt(id: "on", at: .now()).text).status == 201)
+                #expect(try await server.terminate().code == 0)
+            }
+        }
+
+        @Test("partitions that cannot be made stop no start: it works on those that are there")
+        func partitionsThatCannotBeMade() async throws {
+            try await withDatabaseURL { database in
+                try await withPool(database) { pool in
+                    try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
+                    let last = try await pool.query(
+                        "SELECT max(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'notificationDeliveryAttempts'::regclass"
+                    )[0].decode(String.self)
+                    try await pool.execute("DROP TABLE \(raw: last)")
+                    let log = RecordingLog { $0.level == .error }
+                    try await pool.withTransaction { transaction in
+                        try await SchemaLock.acquire(on: transaction)
+                        try await withServer(ServerConfiguration.bare(database), logger: log.logger) { url in
+                            let api = API(url: url, bearer: RunningServer.bootstrapKey)
+                            try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
+                            #expect(try await api.post("/attempts", text: SampleAttempt(id: "on", at: .now()).text).status == 201)
+                        }
+                    }
+                    #expect(log.events.contains { "\($0.message)".contains("partitions could not be maintained") })
+                }
+            }
+        }
+
+        @Test("a server of an older version is refused with one sentence; a newer one is mentioned once and used")
+        func versions() async throws {
+            try await withDatabaseURL { database in
+                let older = try DatabaseProxy(to: database, majorVersion: 14)
+                defer { older.stop() }
+                let error = try await #require(throws: ConfigurationError.self) {
+                    try await withServer(ServerConfiguration.bare(older.url)) { url in
+                        try await eventually("the server ends") { (try? await API(url: url, bearer: nil).get("/health")) == nil }
+                    }
+                }
+                #expect(error.description.contains("PostgreSQL 14") && error.description.contains("15 to 18"), "\(error)")
+                let newer = try DatabaseProxy(to: database, majorVersion: 19)
+                defer { newer.stop() }
+                let log = RecordingLog { $0.level == .warning && "\($0.metadata?["detail"] ?? "")".contains("PostgreSQL 19") }
+                try await withServer(ServerConfiguration.bare(newer.url), logger: log.logger) { url in
+                    let api = API(url: url, bearer: RunningServer.bootstrapKey)
+                    try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
+                }
+                #expect(log.events.count == 1)
             }
         }
 

@@ -8,8 +8,8 @@ import ServiceLifecycle
 ///
 /// Several writers, each with its own rollup slot. On shutdown new batches are refused and what waits is written.
 package struct AttemptIngestor: Service {
-    /// A batch is idempotent, so a lost connection allows another attempt; a row without a partition needs the partition first.
-    private static let retry = TransactionRetry.idempotent.or { $0.code == .checkViolation }
+    /// A batch is idempotent, so a lost connection allows another attempt.
+    private static let retry = TransactionRetry.idempotent
 
     private let pool: PostgresPool
     private let queue: IngestQueue
@@ -169,10 +169,13 @@ package struct AttemptIngestor: Service {
         slot: Int16,
         isAbandoned: @Sendable () -> Bool
     ) async throws -> [AttemptResult] {
-        try await AttemptIngestor.retry.run { error, _ in
+        try await AttemptIngestor.retry.run { error, failures in
             if isAbandoned() { throw error }
             logger.debug("a batch is written again", metadata: ["error": "\(error)"])
-            if error.code == .checkViolation { try await maintenance.ensurePartitions(for: batch) }
+            if error.isMissingPartition { try await maintenance.ensurePartitions(for: batch) }
+            // Where a part of the database is away, the error may hide that a partition is missing. Whether it can be made now or not, the
+            // batch is tried again.
+            if error.code == .internalError, failures == 1 { try? await maintenance.ensurePartitions(for: batch) }
         } _: {
             let receivedAt = now()
             return try await pool.performTransaction(retrying: .never) {

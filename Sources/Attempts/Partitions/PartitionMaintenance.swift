@@ -1,4 +1,5 @@
 package import Logging
+import Metrics
 package import Postgres
 package import PushContract
 import ServiceKit
@@ -16,16 +17,17 @@ package struct PartitionMaintenance: Service {
     private let clockTolerance: Duration?
     private let retirement: PartitionRetirement
     private let now: @Sendable () -> Timestamp
+    private static let failures = Counter(label: "pushwatch_partition_drop_failures_total")
 
     /// - Parameters:
     ///   - clockTolerance: how far this clock may be from the database's; nil for tests with a synthetic time.
-    ///   - patience: how long one step of dropping waits for readers, as PostgreSQL writes it; 1.5 s unless said.
+    ///   - waitLimit: how long one step of dropping waits for readers; 1.5 s unless said.
     package init(
         pool: PostgresPool,
         plan: PartitionPlan = PartitionPlan(),
         interval: Duration = .seconds(600),
         clockTolerance: Duration? = .seconds(3600),
-        waitLimit: String? = nil,
+        waitLimit: Duration? = nil,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
@@ -60,7 +62,7 @@ package struct PartitionMaintenance: Service {
             logger.info("ledger generation rotated")
             try await rotation.prepare()
         }
-        try await dropExpired(now: now, generations: rotation.expired())
+        await retire(now: now, rotation)
     }
 
     private func clockIsConfirmed(_ now: Timestamp) async throws -> Bool {
@@ -116,13 +118,32 @@ package struct PartitionMaintenance: Service {
         for name in try await rotation.expired() { _ = try await retirement.retire(name, of: "attemptLedger") }
     }
 
-    private func dropExpired(now: Timestamp, generations: [String]) async throws {
-        for (name, outcome) in try await retirement.finish() { report(name, outcome) }
-        let expired = try await PartitionStatements.names(on: pool).filter { name in
-            PartitionStatements.parse(name).map { isExpired($0, now: now) } ?? false
+    /// What has expired is dropped, each for itself: a partition that cannot be dropped costs space and stops nothing, neither the others
+    /// nor a start. The next round tries again.
+    private func retire(now: Timestamp, _ rotation: LedgerRotation) async {
+        await attempt("all") {
+            for (name, parent) in try await retirement.incomplete() {
+                await attempt(name) { report(name, try await retirement.finish(name, of: parent)) }
+            }
+            let expired = try await PartitionStatements.names(on: pool).filter { name in
+                PartitionStatements.parse(name).map { isExpired($0, now: now) } ?? false
+            }
+            for name in try await expired.sorted() + rotation.expired() {
+                await attempt(name) { report(name, try await retirement.retire(name, of: PartitionStatements.parent(of: name))) }
+            }
         }
-        for name in expired.sorted() + generations {
-            report(name, try await retirement.retire(name, of: PartitionStatements.parent(of: name)))
+    }
+
+    private func attempt(_ name: String, _ body: () async throws -> Void) async {
+        do {
+            try await body()
+        } catch {
+            if Task.isCancelled { return }
+            PartitionMaintenance.failures.increment()
+            logger.error(
+                "an expired partition could not be dropped; the next round tries again",
+                metadata: ["partition": "\(name)", "error": "\(error)"]
+            )
         }
     }
 

@@ -1,4 +1,5 @@
 import Postgres
+import PushContract
 
 /// Drops a partition without blocking writers: it is marked, detached concurrently, then dropped.
 ///
@@ -16,11 +17,11 @@ struct PartitionRetirement {
     static let mark = "expired: pushwatch drops it"
 
     let pool: PostgresPool
-    /// How long one step may wait for readers, as `lock_timeout`.
+    /// How long one step may wait for readers.
     var waitLimit = PartitionRetirement.standardWaitLimit
 
     /// Shorter than `AnalystPolicy.blockingLimit`: an analyst's query is not ended for the sake of a partition that can go later.
-    static let standardWaitLimit = "1500ms"
+    static let standardWaitLimit = Duration.milliseconds(1500)
 
     func retire(_ name: String, of parent: String) async throws -> Outcome {
         try await unlessBusy {
@@ -31,19 +32,15 @@ struct PartitionRetirement {
     }
 
     /// What an earlier round, or an instance that died, has left behind: half detached, or detached and not dropped.
-    func finish() async throws -> [(name: String, outcome: Outcome)] {
-        var outcomes: [(String, Outcome)] = []
-        for (name, parent) in try await incomplete() {
-            let outcome = try await unlessBusy {
-                if let parent { try await step("ALTER TABLE \(raw: parent) DETACH PARTITION \(raw: name) FINALIZE") }
-                try await step("DROP TABLE \(raw: name)")
-            }
-            outcomes.append((name, outcome))
+    func finish(_ name: String, of parent: String?) async throws -> Outcome {
+        try await unlessBusy {
+            if let parent { try await step("ALTER TABLE \(raw: parent) DETACH PARTITION \(raw: name) FINALIZE") }
+            try await step("DROP TABLE \(raw: name)")
         }
-        return outcomes
     }
 
-    private func incomplete() async throws -> [(name: String, parent: String?)] {
+    /// What is to be finished; the parent where it is half detached.
+    func incomplete() async throws -> [(name: String, parent: String?)] {
         let rows = try await pool.query(
             """
             SELECT child.relname::text, parent.relname::text
@@ -62,7 +59,7 @@ struct PartitionRetirement {
     /// One statement of DDL with a limit to its waiting.
     private func step(_ statement: Query) async throws {
         try await pool.withTransaction(retrying: .never) { transaction in
-            try await transaction.execute("SET LOCAL lock_timeout = '\(raw: waitLimit)'")
+            try await transaction.execute("SET LOCAL lock_timeout = \(raw: String(waitLimit.microseconds / 1000))")
             try await transaction.execute(statement)
         }
     }
@@ -79,17 +76,9 @@ struct PartitionRetirement {
         }
     }
 
-    /// Not possible within a transaction, so the limit is set for the session and taken back.
     private func detachConcurrently(_ name: String, of parent: String) async throws {
         try await pool.withConnection { connection in
-            try await connection.executeScript("SET lock_timeout = '\(waitLimit)'")
-            do {
-                try await connection.executeScript("ALTER TABLE \(parent) DETACH PARTITION \(name) CONCURRENTLY")
-            } catch {
-                try? await connection.executeScript("RESET lock_timeout")
-                throw error
-            }
-            try await connection.executeScript("RESET lock_timeout")
+            try await connection.executeScript("ALTER TABLE \(parent) DETACH PARTITION \(name) CONCURRENTLY", cancelledAfter: waitLimit)
         }
     }
 

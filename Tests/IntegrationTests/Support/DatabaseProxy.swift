@@ -15,11 +15,16 @@ final class DatabaseProxy: Sendable {
     private let listener: Int32
     private let target: Target
     private let state = Mutex(State())
+    /// The server's major version, as clients are to see it.
+    private let majorVersion: Int?
 
     enum Target { case tcp(Int), socket(String) }
 
-    /// - Parameter database: a URL of a database on this machine, by socket directory or loopback port.
-    init(to database: String) throws {
+    /// - Parameters:
+    ///   - database: a URL of a database on this machine, by socket directory or loopback port.
+    ///   - majorVersion: two digits that replace the server's own.
+    init(to database: String, majorVersion: Int? = nil) throws {
+        self.majorVersion = majorVersion
         guard var parts = URLComponents(string: database) else { throw NeverHappened(description: "the database's URL cannot be read") }
         let items = parts.queryItems ?? []
         let port = items.first { $0.name == "port" }?.value.flatMap { Int($0) } ?? parts.port ?? 5432
@@ -85,6 +90,9 @@ final class DatabaseProxy: Sendable {
                 if deafness.isDeaf {
                     state.withLock { $0.cutsMade += 1 }
                     break
+                }
+                if let majorVersion, let at = chunk[..<count].firstRange(of: "server_version\0".utf8)?.upperBound, at + 2 <= count {
+                    chunk.replaceSubrange(at..<at + 2, with: "\(majorVersion)".utf8)
                 }
                 guard send(near, chunk, count, Int32(MSG_NOSIGNAL)) == count else { break }
             }
