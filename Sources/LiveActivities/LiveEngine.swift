@@ -8,7 +8,8 @@ package import PushContract
 package import ServiceKit
 import Synchronization
 
-/// Finds what has to be pushed. Updates and broadcasts it pushes itself; starts and ends are deliveries of the send queue.
+/// Finds what has to be pushed. Updates and broadcasts it pushes itself; starts and ends, and pushes to devices without Live
+/// Activities, are deliveries of the send queue.
 ///
 /// `turn` looks into the database and returns jobs; `perform` does one. The service runs them side by side; tests run them to the end.
 package final class LiveEngine: Sendable {
@@ -22,6 +23,7 @@ package final class LiveEngine: Sendable {
         var subjects: [String: LiveSubject] = [:]
         var fanOut = FanOutState()
         var throttles = LiveThrottles()
+        var otherDevices = OtherDevicesRegistry()
         var workers = 0
         var managing = 0
         var rate: StartRate
@@ -40,6 +42,7 @@ package final class LiveEngine: Sendable {
     let logger: Logger
     let pipeline: PushPipeline<LivePushes>
     let queueWake: WakeSignal
+    let check: SendStore.PayloadCheck
     let now: @Sendable () -> Timestamp
     let state: Mutex<State>
 
@@ -59,6 +62,7 @@ package final class LiveEngine: Sendable {
         self.queueWake = queueWake
         self.logger = logger
         self.now = now
+        check = SendValidation.checker(lookup)
         pipeline = PushPipeline(
             outcomes: stores.outcomes,
             intents: stores.intents,
@@ -84,6 +88,7 @@ package final class LiveEngine: Sendable {
         try await requestChannels(all: all, now: now)
         try await refillThrottles()
         try await enqueueStarts(now: now)
+        try await sendToOtherDevices(now: now)
         var jobs = updateJobs()
         jobs += try await channelJobs(now: now)
         gauge()
@@ -151,6 +156,7 @@ package struct LiveStores: Sendable {
     var orchestrator: OrchestratorStore
     package var audience: RecipientStore
     var starts: StartStore
+    var otherDevices: OtherDevicesStore
     package var intents: IntentStore
     package var outcomes: OutcomeStore<LivePushes>
     package var channels: ChannelStore
@@ -164,6 +170,7 @@ package struct LiveStores: Sendable {
         pool: PostgresPool,
         policy: StartPolicy = StartPolicy(),
         channels: ChannelPolicy = ChannelPolicy(),
+        types: AttributesTypes = AttributesTypes(),
         cipher: TokenCipher,
         feedbackWriter: TokenFeedbackWriter = TokenFeedbackWriter(),
         uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
@@ -173,6 +180,7 @@ package struct LiveStores: Sendable {
         subjects = SubjectStore(pool: pool)
         orchestrator = OrchestratorStore(pool: pool, policy: policy)
         audience = RecipientStore(pool: pool, cipher: cipher)
+        otherDevices = OtherDevicesStore(pool: pool, types: types)
         starts = StartStore(pool: pool, policy: policy, channels: channels)
         intents = IntentStore(pool: pool, record: record)
         outcomes = OutcomeStore(LivePushes(channels: channels), pool: pool, feedbackWriter: feedbackWriter, record: record)

@@ -108,7 +108,7 @@ struct StartTests {
             try await bench.follow("ann")
             try await bench.score(runs: 1)
             try await bench.run()
-            #expect(bench.apns.calls.isEmpty)
+            #expect(bench.apns.calls("start").isEmpty)
             #expect(try await bench.states() == [])
             #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m1"])
         }
