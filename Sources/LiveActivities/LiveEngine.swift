@@ -17,6 +17,8 @@ package final class LiveEngine: Sendable {
         /// Sends updates until no token waits.
         case updates
         case channel(ChannelClaim)
+        /// Stores sends to devices without Live Activities.
+        case otherDevices([OtherDevicesLook])
     }
 
     struct State {
@@ -88,9 +90,9 @@ package final class LiveEngine: Sendable {
         try await requestChannels(all: all, now: now)
         try await refillThrottles()
         try await enqueueStarts(now: now)
-        try await sendToOtherDevices(now: now)
         var jobs = updateJobs()
         jobs += try await channelJobs(now: now)
+        jobs += await otherDevicesJobs(now: now)
         gauge()
         return jobs
     }
@@ -99,6 +101,7 @@ package final class LiveEngine: Sendable {
     package func perform(_ job: Job) async {
         switch job {
         case .updates: await sendUpdates()
+        case .otherDevices(let looks): await sendToOtherDevices(looks)
         case .channel(let claim):
             await serve(claim)
             state.withLock { $0.managing -= 1 }
@@ -135,7 +138,7 @@ package final class LiveEngine: Sendable {
         state.withLock { state in state.leasedUntil.map { ContinuousClock.now < $0 } ?? false }
     }
 
-    package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.managing == 0 } }
+    package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.managing == 0 && $0.otherDevices.isIdle } }
 
     /// Releases the leases of this process.
     package func release() async {

@@ -1,5 +1,12 @@
 import PushContract
 
+/// A subject to be looked at.
+package struct OtherDevicesLook: Sendable, Hashable {
+    var subject: LiveSubject
+    /// Set to look for new followers since then.
+    var newcomersSince: Timestamp?
+}
+
 /// When it is worth to look what is due to devices without Live Activities: what a process knows of its subjects. Pure.
 struct OtherDevicesRegistry: Sendable {
     /// How often new followers are looked for.
@@ -8,6 +15,10 @@ struct OtherDevicesRegistry: Sendable {
     static let overlap = Duration.seconds(10)
     /// How far a process that has just started looks back.
     static let firstLook = Duration.seconds(600)
+
+    /// Each has a connection, of those that Live Activities have.
+    static let jobsAtOnce = 2
+    private static let looksOfJob = 50
 
     private struct Entry: Sendable {
         var progress: OtherDevicesProgress
@@ -18,6 +29,27 @@ struct OtherDevicesRegistry: Sendable {
 
     private var entries: [String: Entry] = [:]
     private var searchedAt: Timestamp?
+    /// Subjects whose sends are being stored, by how many jobs.
+    private var busy: Set<String> = []
+    private var jobs = 0
+
+    var isIdle: Bool { jobs == 0 }
+    var freeJobs: Int { Self.jobsAtOnce - jobs }
+
+    /// Divides subjects among the jobs that may begin; those of which sends are being stored are left out.
+    mutating func begin(_ looks: [OtherDevicesLook]) -> [[OtherDevicesLook]] {
+        let taken = looks.prefix(freeJobs * Self.looksOfJob).filter { busy.insert($0.subject.id).inserted }
+        guard !taken.isEmpty else { return [] }
+        let size = (taken.count + freeJobs - 1) / freeJobs
+        let parts = stride(from: 0, to: taken.count, by: size).map { Array(taken[$0..<min($0 + size, taken.count)]) }
+        jobs += parts.count
+        return parts
+    }
+
+    mutating func finish(_ looks: [OtherDevicesLook]) {
+        busy.subtract(looks.map(\.subject.id))
+        jobs -= 1
+    }
 
     /// Since when new followers are to be looked for; nil: not now.
     mutating func newcomersSince(now: Timestamp) -> Timestamp? {
