@@ -8,7 +8,8 @@ package import PushContract
 package import ServiceKit
 import Synchronization
 
-/// Finds what has to be pushed. Updates and broadcasts it pushes itself; starts and ends are deliveries of the send queue.
+/// Finds what has to be pushed. Updates and broadcasts it pushes itself; starts and ends, and pushes to devices without Live
+/// Activities, are deliveries of the send queue.
 ///
 /// `turn` looks into the database and returns jobs; `perform` does one. The service runs them side by side; tests run them to the end.
 package final class LiveEngine: Sendable {
@@ -16,12 +17,15 @@ package final class LiveEngine: Sendable {
         /// Sends updates until no token waits.
         case updates
         case channel(ChannelClaim)
+        /// Stores sends to devices without Live Activities.
+        case otherDevices([OtherDevicesLook])
     }
 
     struct State {
         var subjects: [String: LiveSubject] = [:]
         var fanOut = FanOutState()
         var throttles = LiveThrottles()
+        var otherDevices = OtherDevicesRegistry()
         var workers = 0
         var managing = 0
         var rate: StartRate
@@ -40,6 +44,7 @@ package final class LiveEngine: Sendable {
     let logger: Logger
     let pipeline: PushPipeline<LivePushes>
     let queueWake: WakeSignal
+    let check: SendStore.PayloadCheck
     let now: @Sendable () -> Timestamp
     let state: Mutex<State>
 
@@ -59,6 +64,7 @@ package final class LiveEngine: Sendable {
         self.queueWake = queueWake
         self.logger = logger
         self.now = now
+        check = SendValidation.checker(lookup)
         pipeline = PushPipeline(
             outcomes: stores.outcomes,
             intents: stores.intents,
@@ -86,6 +92,7 @@ package final class LiveEngine: Sendable {
         try await enqueueStarts(now: now)
         var jobs = updateJobs()
         jobs += try await channelJobs(now: now)
+        jobs += await otherDevicesJobs(now: now)
         gauge()
         return jobs
     }
@@ -94,6 +101,7 @@ package final class LiveEngine: Sendable {
     package func perform(_ job: Job) async {
         switch job {
         case .updates: await sendUpdates()
+        case .otherDevices(let looks): await sendToOtherDevices(looks)
         case .channel(let claim):
             await serve(claim)
             state.withLock { $0.managing -= 1 }
@@ -130,7 +138,7 @@ package final class LiveEngine: Sendable {
         state.withLock { state in state.leasedUntil.map { ContinuousClock.now < $0 } ?? false }
     }
 
-    package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.managing == 0 } }
+    package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.managing == 0 && $0.otherDevices.isIdle } }
 
     /// Releases the leases of this process.
     package func release() async {
@@ -151,6 +159,7 @@ package struct LiveStores: Sendable {
     var orchestrator: OrchestratorStore
     package var audience: RecipientStore
     var starts: StartStore
+    var otherDevices: OtherDevicesStore
     package var intents: IntentStore
     package var outcomes: OutcomeStore<LivePushes>
     package var channels: ChannelStore
@@ -164,6 +173,7 @@ package struct LiveStores: Sendable {
         pool: PostgresPool,
         policy: StartPolicy = StartPolicy(),
         channels: ChannelPolicy = ChannelPolicy(),
+        types: AttributesTypes = AttributesTypes(),
         cipher: TokenCipher,
         feedbackWriter: TokenFeedbackWriter = TokenFeedbackWriter(),
         uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
@@ -173,6 +183,7 @@ package struct LiveStores: Sendable {
         subjects = SubjectStore(pool: pool)
         orchestrator = OrchestratorStore(pool: pool, policy: policy)
         audience = RecipientStore(pool: pool, cipher: cipher)
+        otherDevices = OtherDevicesStore(pool: pool, types: types)
         starts = StartStore(pool: pool, policy: policy, channels: channels)
         intents = IntentStore(pool: pool, record: record)
         outcomes = OutcomeStore(LivePushes(channels: channels), pool: pool, feedbackWriter: feedbackWriter, record: record)

@@ -40,7 +40,7 @@ struct LiveParts: Sendable {
         let live = configuration.live
         let pool = pools.ingest
         follows = FollowStore(pool: pool, policy: live.policy)
-        starts = StartStatusStore(pool: pool, policy: live.policy)
+        starts = StartStatusStore(pool: pool, policy: live.policy, types: types)
         activities = ActivityStore(pool: pool, policy: live.policy, cipher: cipher)
         custom = CustomActivityStore(pool: pool, policy: live.policy)
         overview = MatchOverviewStore(pool: pool)
@@ -49,6 +49,7 @@ struct LiveParts: Sendable {
             pool: pools.live,
             policy: live.policy,
             channels: live.channels,
+            types: types,
             cipher: cipher,
             feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter),
             uncommitted: uncommitted,
@@ -63,7 +64,7 @@ struct LiveParts: Sendable {
         FollowRoutes(store: follows, starts: starts, wake: wake).add(to: router)
         ActivityRoutes(store: activities, wake: wake).add(to: router)
         CustomActivityRoutes(store: custom, types: types, wake: wake).add(to: router)
-        SubjectRoutes(states: custom, follows: follows, overview: subjects, types: types, wake: wake).add(to: router)
+        SubjectRoutes(states: custom, follows: follows, overview: subjects, starts: starts, types: types, wake: wake).add(to: router)
         MatchOverviewRoutes(store: overview).add(to: router)
         ChannelRoutes(store: channels).add(to: router)
     }

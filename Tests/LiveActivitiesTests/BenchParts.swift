@@ -26,6 +26,7 @@ enum BenchParts {
             pool: pool,
             policy: configuration.policy,
             channels: configuration.channels,
+            types: (try? AttributesTypes(directory: LiveRoutes.typesDirectory)) ?? AttributesTypes(),
             cipher: cipher,
             record: recorder()
         )

@@ -99,7 +99,7 @@ struct FairStartTests {
             try await bench.running()
             try await bench.phone("ann", "old", 7, startToken: false)
             let statuses = try await statuses(bench)
-            #expect(statuses.map(\.deviceId) == ["old", "phone"] && statuses.map(\.state) == [.unavailable, .shown])
+            #expect(statuses.map(\.deviceId) == ["old", "phone"] && statuses.map(\.state) == [.pushed, .shown])
             #expect(statuses[0].reason == .noStartToken && statuses[1].since != nil)
         }
     }

@@ -44,3 +44,13 @@ struct LiveInstance: Sendable {
         return claimed
     }
 }
+
+extension [LiveEngine.Job] {
+    /// Those that send Live Activities.
+    var pushes: [LiveEngine.Job] {
+        filter { job in
+            if case .otherDevices = job { return false }
+            return true
+        }
+    }
+}

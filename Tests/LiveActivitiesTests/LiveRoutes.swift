@@ -23,23 +23,24 @@ struct LiveRoutes: Sendable {
         _ body: @Sendable (LiveRoutes) async throws -> Void
     ) async throws {
         try await LiveBench.with(change) { bench in
+            let types = try AttributesTypes(directory: typesDirectory)
             let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
             let clock = bench.clock
             let now: @Sendable () -> Timestamp = { clock.now }
             FollowRoutes(
                 store: bench.follows,
-                starts: StartStatusStore(pool: bench.pool, policy: bench.policy),
+                starts: StartStatusStore(pool: bench.pool, policy: bench.policy, types: types),
                 wake: WakeSignal(),
                 now: now
             ).add(to: router)
             ActivityRoutes(store: bench.activities, wake: WakeSignal(), now: now).add(to: router)
             let custom = CustomActivityStore(pool: bench.pool, policy: bench.policy)
-            let types = try AttributesTypes(directory: typesDirectory)
             CustomActivityRoutes(store: custom, types: types, wake: WakeSignal(), now: now).add(to: router)
             SubjectRoutes(
                 states: custom,
                 follows: bench.follows,
                 overview: SubjectOverviewStore(pool: bench.pool),
+                starts: StartStatusStore(pool: bench.pool, policy: bench.policy, types: types),
                 types: types,
                 wake: WakeSignal(),
                 now: now

@@ -108,7 +108,7 @@ struct StartTests {
             try await bench.follow("ann")
             try await bench.score(runs: 1)
             try await bench.run()
-            #expect(bench.apns.calls.isEmpty)
+            #expect(bench.apns.calls("start").isEmpty)
             #expect(try await bench.states() == [])
             #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m1"])
         }
@@ -205,7 +205,7 @@ struct StartTests {
             try await bench.score(runs: 1)
             // It claims, and dies before anything is sent or written.
             let doomed = bench.another(owner: "doomed")
-            #expect(try await doomed.engine.turn(all: true).isEmpty)
+            #expect(try await doomed.engine.turn(all: true).pushes.isEmpty)
             #expect(try await doomed.claim(8).count == 8)
             try await bench.pool.execute("UPDATE activeMatches SET leaseUntil = clock_timestamp()")
             for number in 21...25 {

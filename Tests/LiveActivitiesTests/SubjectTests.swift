@@ -88,7 +88,7 @@ struct SubjectTests {
                 #expect(start.aps["alert"]?["body"]?.string == "Kick-off")
             }
             let list = try await routes.call("\(Self.path)/followers", .get, as: "service")
-            #expect(String(buffer: list.body) == #"{"followers":["ann","bob"]}"#)
+            #expect(String(buffer: list.body).hasSuffix(#""followers":["ann","bob"]}"#))
         }
     }
 

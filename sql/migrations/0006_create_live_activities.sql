@@ -178,6 +178,26 @@ CREATE INDEX activityAlerts_builtAt ON activityAlerts (builtAt);
 
 COMMENT ON TABLE activityAlerts IS 'Alerts of the last ten minutes. After two minutes nobody is alerted any more.';
 
+-- What was put into the send queue for followers' devices that show no Live Activities. The row is locked while a send is stored.
+CREATE TABLE liveSends (
+    matchId          text COLLATE "C" PRIMARY KEY,
+    -- Of the newest state that left; 0: none has.
+    stateTimestamp   bigint           NOT NULL DEFAULT 0,
+    sentAt           timestamptz,
+    -- Increases with each send, so that an older one never replaces a newer one.
+    sentOrder        bigint           NOT NULL DEFAULT 0,
+    -- Alerts of states up to this one have left, or were merged; the one that was shown last.
+    alertTimestamp   bigint           NOT NULL DEFAULT 0,
+    shownAlert       bigint           NOT NULL DEFAULT 0,
+    -- The latest send was the end.
+    hasEnded         boolean          NOT NULL DEFAULT false,
+    -- The latest send to Android devices, and to the others.
+    liveUpdateSendId text COLLATE "C",
+    keyEventSendId   text COLLATE "C"
+);
+
+COMMENT ON TABLE liveSends IS 'One row per subject: what was sent to devices without Live Activities.';
+
 CREATE TABLE liveActivities (
     matchId              text COLLATE "C" NOT NULL,
     userId               text COLLATE "C" NOT NULL,

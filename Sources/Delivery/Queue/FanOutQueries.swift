@@ -4,7 +4,7 @@ import PushContract
 
 /// The SQL of sends to many people: the devices of a list or an audience become deliveries without leaving the database.
 struct FanOut {
-    /// The people, as `SELECT … AS uid`.
+    /// The people, as `SELECT … AS uid, … AS deviceId`; without a deviceId all of their devices.
     let people: Query
     let app: String?
     let now: Timestamp
@@ -61,7 +61,7 @@ struct FanOut {
 
     private var reachable: Query {
         """
-        v.userId = p.uid AND v.expiresAt > \(now) AND v.tokenState <> 'inactive' AND (\(app)::text IS NULL OR v.app = \(app)::text)
+        v.userId = p.uid AND v.deviceId = coalesce(p.deviceId, v.deviceId) AND v.expiresAt > \(now) AND v.tokenState <> 'inactive' AND (\(app)::text IS NULL OR v.app = \(app)::text)
         """
     }
 }
@@ -71,9 +71,14 @@ extension FanOut {
     init?(_ request: SendRequest, now: Timestamp) {
         switch request.target {
         case .users(let uids, let app):
-            self.init(people: "SELECT DISTINCT unnest(\(uids)) AS uid", app: app, now: now)
+            self.init(people: "SELECT DISTINCT unnest(\(uids)) AS uid, NULL::text AS deviceId", app: app, now: now)
         case .audience(let id, let app):
-            self.init(people: "SELECT uid FROM audienceMembers WHERE audienceId = \(id)", app: app, now: now)
+            self.init(
+                people: "SELECT uid, NULL::text AS deviceId FROM audienceMembers WHERE audienceId = \(id)",
+                app: app,
+                now: now
+            )
+        case .selected(let devices): self.init(people: devices, app: nil, now: now)
         case .user, .device, .devices, .token, .tokens: return nil
         }
     }

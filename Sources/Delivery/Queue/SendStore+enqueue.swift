@@ -1,5 +1,5 @@
 package import HTTPServer
-import Postgres
+package import Postgres
 package import PushContract
 
 extension SendStore {
@@ -31,6 +31,24 @@ extension SendStore {
             try enqueueing.store(direct: direct, texts: texts)
             return enqueueing.receipts
         }
+    }
+}
+
+extension SendStore {
+    /// Stores one send of a feature above, in its transaction. Its target names no tokens.
+    package static func enqueue(
+        _ request: SendRequest,
+        requestId: String,
+        author: String,
+        now: Timestamp,
+        check: PayloadCheck,
+        on connection: BlockingConnection
+    ) throws -> SendReceipt {
+        let post = SendPost(requests: [request], requestId: requestId, author: author, apps: .all, now: now)
+        var enqueueing = try Enqueueing([post], cipher: .withoutKeys, bulkThreshold: .max, on: connection)
+        try enqueueing.admit(check: check)
+        try enqueueing.store(direct: nil, texts: .standard)
+        return enqueueing.receipts[0][0]
     }
 }
 
@@ -181,7 +199,7 @@ extension SendRequest {
         switch target {
         case .users(_, let app?), .audience(_, let app?), .user(_, let app?): apps.refusal(of: app, pointer: pointer + "/app")
         case .tokens(_, _, _, _, let app), .token(_, _, _, _, _, let app): apps.refusal(of: app, pointer: pointer + "/app")
-        case .users, .audience, .user, .device, .devices: nil
+        case .users, .audience, .selected, .user, .device, .devices: nil
         }
     }
 }

@@ -29,7 +29,7 @@ struct TargetResolution {
                 hashes.formUnion(tokens.map(\.hash.rawValue))
                 for token in tokens { encrypted[token.hash] = try cipher.encrypt(token, as: .delivery) }
             // `FanOut` finds these without leaving the database.
-            case .users, .audience: break
+            case .users, .audience, .selected: break
             }
         }
         self.encrypted = encrypted
@@ -58,7 +58,7 @@ struct TargetResolution {
             // Of a shared phone, the latest registration that can be reached.
             var others = SkippedTally()
             return try reachable(devices, &others, pointer: request.pointer + "/deviceId").prefix(1).map(NewDelivery.init)
-        case .users, .audience:
+        case .users, .audience, .selected:
             return []
         case .devices(let deviceIds):
             let pointer = request.pointer + "/deviceIds"

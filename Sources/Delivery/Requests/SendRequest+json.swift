@@ -164,7 +164,7 @@ extension SendRequest.Target {
     var isOne: Bool {
         switch self {
         case .user, .device, .token: true
-        case .users, .audience, .devices, .tokens: false
+        case .users, .audience, .selected, .devices, .tokens: false
         }
     }
 }

@@ -1,4 +1,5 @@
 import HTTPServer
+package import Postgres
 package import PushContract
 
 /// One send as a caller asks for it, checked as far as it can be without the database.
@@ -12,6 +13,8 @@ package struct SendRequest: Sendable {
         case tokens([PushToken], platform: Platform, provider: Provider, environment: PushEnvironment, app: String)
         /// Every device of the members a stored audience has at this moment.
         case audience(String, app: String?)
+        /// The devices that a feature above selects: `SELECT … AS uid, … AS deviceId`.
+        case selected(Query)
         /// Every device of a user; of one app, if named.
         case user(String, app: String?)
         /// One device; of one user, if named.

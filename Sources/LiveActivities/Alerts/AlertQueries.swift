@@ -20,6 +20,15 @@ enum AlertQueries {
 
     static let columns = "stateTimestamp, builtAt, priority, title, body, sound, interruptionLevel"
 
+    /// Of a subject up to its state, the newest last.
+    static func recent(of subject: LiveSubject, now: Timestamp) -> Query {
+        """
+        SELECT \(raw: columns) FROM activityAlerts WHERE matchId = \(subject.id) AND stateTimestamp <= \(subject.timestamp)
+            AND builtAt > \(now - SubjectAlert.retention)
+        ORDER BY stateTimestamp
+        """
+    }
+
     static func read(_ row: Row) throws -> SubjectAlert {
         let values = try row.decode((Int64, Timestamp, Int16, String, String, String?, String?).self)
         var alert = LiveSubject.Alert(title: values.3, body: values.4, sound: values.5)

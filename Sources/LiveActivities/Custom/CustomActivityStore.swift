@@ -35,12 +35,16 @@ package struct CustomActivityStore: Sendable {
                 let made = try connection.execute(CustomQueries.insert(start.state, subject: subject, type: type, now: now))
                 if made == 0 {
                     guard try !connection.query(CustomQueries.isSame(start.state, subject: subject)).isEmpty else { return .conflict }
-                    let progress = try SubjectProgress.find(subject, policy, on: connection, now: now)
-                    let devices = try connection.query(CustomQueries.devicesReached(subject))[0].decode(Int.self)
+                    let progress = try SubjectProgress.find(subject, type: type, policy, on: connection, now: now)
+                    let devices =
+                        try connection.query(CustomQueries.devicesReached(subject))[0].decode(Int.self)
+                        + CustomActivityStore.otherDevices(of: subject, type: type, on: connection, now: now)
                     return .repeated(progress, devices: devices)
                 }
                 try connection.execute(CustomQueries.address(start, subject: subject, now: now))
-                let devices = try connection.execute(PendingActivities.create(subjects: [subject], policy, now: now))
+                let devices =
+                    try connection.execute(PendingActivities.create(subjects: [subject], policy, now: now))
+                    + CustomActivityStore.otherDevices(of: subject, type: type, on: connection, now: now)
                 guard devices > 0 else { throw UnreachableTargets() }
                 try CustomActivityStore.checkSize(subject, on: connection, now: now)
                 return .started(devices: devices)
@@ -51,6 +55,27 @@ package struct CustomActivityStore: Sendable {
     }
 
     private struct UnreachableTargets: Error {}
+
+    /// How many Android devices and browsers get pushes of the subject instead of a Live Activity. An iOS device that cannot be started does
+    /// not count: a start for it alone is a mistake that its caller can correct.
+    private static func otherDevices(
+        of subject: String,
+        type: AttributesType,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> Int {
+        var devices = 0
+        if type.otherDevices.android != .none {
+            let android = OtherDevicesQueries.android(subject, type: type.name, now: now)
+            devices += try connection.query("SELECT count(*) FROM (\(android) AND d.tokenState <> 'inactive') t")[0].decode(Int.self)
+        }
+        if type.otherDevices.others != .none {
+            let others = OtherDevicesQueries.others(subject, type: type.name, now: now)
+            let web: Query = "\(others) AND d.tokenState <> 'inactive' AND d.platform = 'web'"
+            devices += try connection.query("SELECT count(*) FROM (\(web)) t")[0].decode(Int.self)
+        }
+        return devices
+    }
 
     struct UpdateResult: Sendable, Hashable {
         var progress: SubjectProgress
@@ -63,7 +88,7 @@ package struct CustomActivityStore: Sendable {
         let subject = SubjectName.of(attributesType: type.name, activityId: update.activityId)
         return try await pool.performTransaction { [policy] connection in
             guard let alertsWaiting = try CustomActivityStore.write(update, subject: subject, on: connection, now: now) else { return nil }
-            let progress = try SubjectProgress.find(subject, policy, on: connection, now: now)
+            let progress = try SubjectProgress.find(subject, type: type, policy, on: connection, now: now)
             guard progress != .ended else { throw CustomActivityStore.endedForAll }
             return UpdateResult(progress: progress, alertsWaiting: alertsWaiting.count)
         }

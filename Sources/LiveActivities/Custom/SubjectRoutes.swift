@@ -11,6 +11,7 @@ package struct SubjectRoutes: Sendable {
     private let states: CustomActivityStore
     private let follows: FollowStore
     private let overview: SubjectOverviewStore
+    private let starts: StartStatusStore
     private let types: AttributesTypes
     private let wake: WakeSignal
     private let reader: BodyReader
@@ -21,6 +22,7 @@ package struct SubjectRoutes: Sendable {
         states: CustomActivityStore,
         follows: FollowStore,
         overview: SubjectOverviewStore,
+        starts: StartStatusStore,
         types: AttributesTypes,
         wake: WakeSignal,
         reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
@@ -29,6 +31,7 @@ package struct SubjectRoutes: Sendable {
         self.states = states
         self.follows = follows
         self.overview = overview
+        self.starts = starts
         self.types = types
         self.wake = wake
         self.reader = reader
@@ -94,16 +97,34 @@ package struct SubjectRoutes: Sendable {
         )
         let shown = Array(entries.prefix(page.limit))
         let next = entries.count > page.limit ? shown.last.map { SubjectPage.cursor($0.userId, $0.deviceId) } : nil
-        return try JSONResponse(SubjectDocument(type: subject.type, id: subject.id, found, shown, next: next, now: now)).response()
+        let document = SubjectDocument(
+            type: subject.type,
+            id: subject.id,
+            found,
+            shown,
+            try await overview.otherDevices(of: subject.name, type: subject.type, now: now),
+            types.policy(of: subject.type),
+            next: next,
+            now: now
+        )
+        return try JSONResponse(document).response()
     }
 
     private func followers(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let subject = try subject(context)
         let page = try SubjectPage(request, cursorParts: 1)
-        let users = try await follows.followers(of: subject.name, after: page.after[0], limit: page.limit + 1, now: now())
+        let now = now()
+        let users = try await follows.followers(of: subject.name, after: page.after[0], limit: page.limit + 1, now: now)
         let shown = Array(users.prefix(page.limit))
         let next = users.count > page.limit ? shown.last.map { SubjectPage.cursor($0) } : nil
-        return try JSONResponse(FollowerList(followers: shown, next: next)).response()
+        let devices = try await overview.receives(
+            of: subject.name,
+            type: subject.type,
+            users: shown,
+            types.policy(of: subject.type),
+            now: now
+        )
+        return try JSONResponse(FollowerList(followers: shown, devices: devices, next: next)).response()
     }
 
     private func followAsUser(_ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -118,7 +139,8 @@ package struct SubjectRoutes: Sendable {
         let startsHere = try fields.optional("startsHere", JSONFields.bool) ?? false
         try fields.finish()
         let state = try await follow(subject, by: userId, deviceId: deviceId, startsHere: startsHere)
-        return try JSONResponse(SubjectFollowDocument(subject, state)).response()
+        let statuses = try await starts.statuses(of: userId, subject: subject.name, now: now())
+        return try JSONResponse(SubjectFollowDocument(subject, state, starts: statuses)).response()
     }
 
     private func follow(
@@ -172,6 +194,14 @@ struct NamedSubject: Sendable, Hashable {
     var name: String { type == MatchSubject.attributesType ? id : SubjectName.of(attributesType: type, activityId: id) }
 }
 
+extension NamedSubject {
+    /// From the name it is stored under.
+    init(subject: String) {
+        let parts = subject.split(separator: "/", maxSplits: 1).map(String.init)
+        self.init(type: parts.count == 2 ? parts[0] : MatchSubject.attributesType, id: parts.last ?? subject)
+    }
+}
+
 /// The query of a list.
 private struct SubjectPage {
     var after: [String]
@@ -220,9 +250,8 @@ struct SubjectList: Encodable, Sendable {
         var id: String
 
         init(_ name: String) {
-            let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
-            type = parts.count == 2 ? parts[0] : MatchSubject.attributesType
-            id = parts.last ?? name
+            let subject = NamedSubject(subject: name)
+            (type, id) = (subject.type, subject.id)
         }
     }
 }
@@ -230,7 +259,17 @@ struct SubjectList: Encodable, Sendable {
 /// Who follows a subject.
 struct FollowerList: Encodable, Sendable {
     var followers: [String]
+    /// Their devices, and what each gets.
+    var devices: [Device]
     var next: String?
+
+    struct Device: Encodable, Sendable {
+        var userId: String
+        var deviceId: String
+        var receives: DeviceReceives
+        /// Why it gets none now.
+        var reason: String?
+    }
 }
 
 /// The answer to a follow: with the state to show at once, if the subject is known.
@@ -240,8 +279,11 @@ struct SubjectFollowDocument: Encodable, Sendable {
     var following = true
     var phase: String?
     var contentState: JSONValue?
+    /// On each device of the user.
+    var starts: [StartStatus]
 
-    init(_ subject: NamedSubject, _ state: FollowStore.FollowState?) {
+    init(_ subject: NamedSubject, _ state: FollowStore.FollowState?, starts: [StartStatus]) {
+        self.starts = starts
         type = subject.type
         id = subject.id
         phase = state?.phase

@@ -113,12 +113,12 @@ enum LivePayloads {
     }
 
     /// A heartbeat after the caller's moment shows a state that is out of date.
-    private static func staleDate(_ subject: LiveSubject) -> Timestamp {
+    static func staleDate(_ subject: LiveSubject) -> Timestamp {
         let timestamp = Timestamp(seconds: subject.timestamp)
         return subject.staleAt.map { max($0, timestamp + .seconds(1)) } ?? timestamp + staleAfter
     }
 
-    private static func dismissal(_ subject: LiveSubject, reason: EndReason, stamp: Timestamp, now: Timestamp) -> Timestamp {
+    static func dismissal(_ subject: LiveSubject, reason: EndReason, stamp: Timestamp, now: Timestamp) -> Timestamp {
         // In the past: at once.
         guard reason.concernsAll else { return Timestamp(seconds: stamp.seconds - 1) }
         let latest = stamp + .seconds(4 * 3600)

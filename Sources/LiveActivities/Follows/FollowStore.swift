@@ -92,7 +92,7 @@ enum FollowQueries {
         on connection: BlockingConnection,
         now: Timestamp
     ) throws {
-        try connection.execute("DELETE FROM follows WHERE userId = \(userId) AND matchId = \(matchId)")
+        let followed = try connection.execute("DELETE FROM follows WHERE userId = \(userId) AND matchId = \(matchId)")
         // In one order everywhere: the device's own end and an unfollow from another must not wait for each other in a circle.
         _ = try connection.query(
             """
@@ -102,5 +102,6 @@ enum FollowQueries {
         )
         let own: Query = "matchId = \(matchId) AND userId = \(userId)"
         try ActivityEnds.end(own, reason: reason, gone: deviceId, on: connection, now: now)
+        if followed > 0 { try OtherDevicesStore.end(matchId, of: userId, reason: reason, on: connection, now: now) }
     }
 }

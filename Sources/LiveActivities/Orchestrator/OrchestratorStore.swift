@@ -98,6 +98,9 @@ struct OrchestratorStore: Sendable {
                 AND NOT EXISTS (SELECT FROM activitySubjects s WHERE s.subject = f.matchId)
             """
         )
+        swept += try await pool.execute(
+            "DELETE FROM liveSends s WHERE NOT EXISTS (SELECT FROM liveSubjects m WHERE m.subject = s.matchId)"
+        )
         swept += try await pool.execute("DELETE FROM activityAlerts WHERE builtAt <= \(now - SubjectAlert.retention)")
         return swept + (try await pool.execute("DELETE FROM activityStarts WHERE claimedAt < \(now) - interval '7 days'"))
     }

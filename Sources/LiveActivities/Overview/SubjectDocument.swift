@@ -17,6 +17,8 @@ struct SubjectDocument: Encodable, Sendable {
     var followers: Int
     /// Devices by their newest activity.
     var activities: Counts
+    /// Followers' devices that show no Live Activities, and the latest sends to them.
+    var otherDevices: SubjectOverviewStore.OtherDevices
     var devices: [Device]
     /// The next page's `after`.
     var next: String?
@@ -32,6 +34,8 @@ struct SubjectDocument: Encodable, Sendable {
         /// Nil: the follower has no device.
         var deviceId: String?
         var following: Bool
+        /// What it gets of the subject; nil without a device.
+        var receives: DeviceReceives?
         var shows: String
         var since: Timestamp?
         /// Of what it shows, if the device was sent it.
@@ -43,6 +47,8 @@ struct SubjectDocument: Encodable, Sendable {
         /// Why it does not show the newest state.
         var reason: String?
         var nextStartAt: Timestamp?
+        /// The newest push to a device that shows no Live Activities.
+        var push: PushStatus.Delivery?
     }
 
     init(
@@ -50,6 +56,8 @@ struct SubjectDocument: Encodable, Sendable {
         id: String,
         _ subject: SubjectOverviewStore.Subject,
         _ entries: [SubjectOverviewStore.Entry],
+        _ otherDevices: SubjectOverviewStore.OtherDevices,
+        _ policy: OtherDevicesPolicy,
         next: String?,
         now: Timestamp
     ) {
@@ -63,29 +71,48 @@ struct SubjectDocument: Encodable, Sendable {
         endedAt = subject.endedAt
         followers = subject.followers
         activities = Counts(active: subject.active, pending: subject.pending, ended: subject.ended)
-        devices = entries.map { entry in
-            let status = SubjectStatus(
-                entry.activity,
-                on: entry.device,
-                timestamp: subject.timestamp,
-                isLive: subject.isLive,
-                now: now
-            )
-            return Device(
-                userId: entry.userId,
-                deviceId: entry.deviceId.isEmpty ? nil : entry.deviceId,
-                following: entry.isFollowing,
-                shows: status.shows.rawValue,
-                since: status.since,
-                sentAt: entry.activity?.lastSentAt,
-                status: entry.activity?.status,
-                instance: entry.activity?.instance,
-                endReason: entry.activity?.endReason,
-                endCause: entry.endCause,
-                reason: status.reason?.rawValue,
-                nextStartAt: status.nextStartAt
-            )
-        }
+        self.otherDevices = otherDevices
+        devices = entries.map { Device($0, subject, policy, now: now) }
         self.next = next
+    }
+}
+
+extension SubjectDocument.Device {
+    fileprivate init(
+        _ entry: SubjectOverviewStore.Entry,
+        _ subject: SubjectOverviewStore.Subject,
+        _ policy: OtherDevicesPolicy,
+        now: Timestamp
+    ) {
+        let status = SubjectStatus(entry.activity, on: entry.device, timestamp: subject.timestamp, isLive: subject.isLive, now: now)
+        let hasActivity = entry.activity.map { $0.status != .ended } ?? false
+        self.init(
+            userId: entry.userId,
+            deviceId: entry.deviceId.isEmpty ? nil : entry.deviceId,
+            following: entry.isFollowing,
+            shows: status.shows.rawValue,
+            since: status.since,
+            sentAt: entry.activity?.lastSentAt,
+            status: entry.activity?.status,
+            instance: entry.activity?.instance,
+            endReason: entry.activity?.endReason,
+            endCause: entry.endCause,
+            reason: status.reason?.rawValue,
+            nextStartAt: status.nextStartAt
+        )
+        guard let platform = entry.platform, let push = entry.push else { return }
+        let receives = DeviceReceives(platform, showsActivities: hasActivity || entry.device?.canStart == true, policy)
+        self.receives = receives
+        switch receives {
+        case .liveActivity, .nothing: return
+        case .liveUpdate:
+            let (shows, reason) = push.shows(timestamp: subject.timestamp, isLive: subject.isLive)
+            (self.shows, self.reason) = (shows.rawValue, reason?.rawValue)
+        case .keyEvents where !push.hasToken: reason = SubjectStatus.Reason.noPushToken.rawValue
+        // Of an iOS device it says why it has no Live Activity.
+        case .keyEvents: if platform != .ios { reason = SubjectStatus.Reason.keyEventsOnly.rawValue }
+        }
+        self.push = push.newest
+        sentAt = push.sentAt
     }
 }

@@ -4,7 +4,7 @@ import PushContract
 
 /// What is known of one subject, whatever its type: its state, and what each device shows. Safe to use from any task.
 package struct SubjectOverviewStore: Sendable {
-    private let pool: PostgresPool
+    let pool: PostgresPool
 
     package init(pool: PostgresPool) { self.pool = pool }
 
@@ -32,6 +32,8 @@ package struct SubjectOverviewStore: Sendable {
         var activity: SubjectStatus.Activity?
         var endCause: String?
         var device: SubjectStatus.Device?
+        var platform: Platform?
+        var push: PushStatus?
     }
 
     /// Nil: there is no such subject.
@@ -87,7 +89,9 @@ package struct SubjectOverviewStore: Sendable {
             """
             SELECT k.userId, k.deviceId, EXISTS (SELECT FROM follows f WHERE f.userId = k.userId AND f.matchId = \(subject)),
                 d.platform = 'ios' AND d.provider = 'apns', d.canStart, a.instance, a.status, a.endReason, a.endCause, a.createdAt,
-                a.nextStartAt, a.startAcceptedAt, a.activatedAt, a.endedAt, a.lastTimestamp, a.lastSentAt, a.isQueued
+                a.nextStartAt, a.startAcceptedAt, a.activatedAt, a.endedAt, a.lastTimestamp, a.lastSentAt, a.isQueued,
+                d.platform, d.hasToken, p.sendId, p.state, p.createdAt, p.finishedAt, p.reasonCode, p.providerErrorCode,
+                q.timestamp, q.finishedAt, q.isEnd
             FROM (
                 SELECT f.userId, coalesce(d.deviceId, '') AS deviceId FROM follows f
                 LEFT JOIN devices d ON d.userId = f.userId AND d.deviceId = coalesce(f.onlyDeviceId, d.deviceId) AND d.expiresAt > \(now)
@@ -96,7 +100,7 @@ package struct SubjectOverviewStore: Sendable {
                 ORDER BY 1, 2
             ) k
             LEFT JOIN LATERAL (
-                SELECT d.platform, d.provider, \(StartTargets.usable(at: now)) AS canStart
+                SELECT d.platform, d.provider, d.tokenState <> 'inactive' AS hasToken, \(StartTargets.usable(at: now)) AS canStart
                 FROM devices d \(StartTargets.token(for: "\(type)"))
                 WHERE d.userId = k.userId AND d.deviceId = k.deviceId AND d.expiresAt > \(now)
             ) d ON true
@@ -110,6 +114,19 @@ package struct SubjectOverviewStore: Sendable {
                 WHERE i.matchId = \(subject) AND i.userId = k.userId AND i.deviceId = k.deviceId
                 ORDER BY (i.status = 'active') DESC, i.instance DESC LIMIT 1
             ) a ON true
+            LEFT JOIN LATERAL (
+                SELECT p.sendId, CASE p.state WHEN 'ready' THEN 'queued' ELSE p.state END AS state, p.createdAt, p.finishedAt, p.reasonCode,
+                    p.providerErrorCode
+                FROM pushDeliveryStates p
+                WHERE p.uid = k.userId AND p.deviceId = k.deviceId AND \(OtherDevicesQueries.isOf(subject, "p.sendId"))
+                ORDER BY p.createdAt DESC, p.deliveryId DESC LIMIT 1
+            ) p ON true
+            LEFT JOIN LATERAL (
+                SELECT split_part(p.sendId, '~', 4)::bigint AS timestamp, e.finishedAt, split_part(p.sendId, '~', 5) = 'end' AS isEnd
+                FROM pushDeliveries p JOIN pushFinished e ON e.deliveryId = p.deliveryId AND e.outcome = 'sent'
+                WHERE p.uid = k.userId AND p.deviceId = k.deviceId AND \(OtherDevicesQueries.isOf(subject, "p.sendId"))
+                ORDER BY p.createdAt DESC, p.deliveryId DESC LIMIT 1
+            ) q ON true
             WHERE (k.userId, k.deviceId) > (\(cursor.userId), \(cursor.deviceId)) AND (\(userId)::text IS NULL OR k.userId = \(userId))
             ORDER BY k.userId, k.deviceId LIMIT \(limit)
             """
@@ -120,11 +137,27 @@ package struct SubjectOverviewStore: Sendable {
         let values = try row.decode(
             (
                 String, String, Bool, Bool?, Bool?, Int32?, String?, String?, String?, Timestamp?, Timestamp?, Timestamp?, Timestamp?,
-                Timestamp?, Int64?, Timestamp?, Bool?
+                Timestamp?, Int64?, Timestamp?, Bool?, String?, Bool?, String?, String?, Timestamp?, Timestamp?, String?, String?, Int64?,
+                Timestamp?, Bool?
             ).self
         )
         var entry = Entry(userId: values.0, deviceId: values.1, isFollowing: values.2, endCause: values.8)
         if let isSupported = values.3 { entry.device = SubjectStatus.Device(isSupported: isSupported, canStart: values.4 ?? false) }
+        if let platform = values.17, let hasToken = values.18 {
+            entry.platform = try stored(platform)
+            var push = PushStatus(sentTimestamp: values.25, sentAt: values.26, sentEnd: values.27 ?? false, hasToken: hasToken)
+            if let sendId = values.19, let state = values.20, let at = values.21 {
+                push.newest = PushStatus.Delivery(
+                    sendId: sendId,
+                    state: state,
+                    at: at,
+                    finishedAt: values.22,
+                    reasonCode: values.23,
+                    providerErrorCode: values.24
+                )
+            }
+            entry.push = push
+        }
         if let instance = values.5, let status = values.6, let createdAt = values.9 {
             entry.activity = SubjectStatus.Activity(
                 instance: Int(instance),

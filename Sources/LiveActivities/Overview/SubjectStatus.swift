@@ -18,6 +18,8 @@ struct SubjectStatus: Sendable, Hashable {
     enum Reason: String, Sendable, Hashable, CaseIterable {
         case updateWaiting, waitsForToken, tokenMissing, startQueued, startDue, startPostponed, noStartToken
         case noDevice, notSupported, subjectNotLive
+        /// Of devices that show no Live Activities: the provider called the push token dead, or the app unregistered it; it shows no state.
+        case noPushToken, keyEventsOnly
     }
 
     /// The newest activity on a device.

@@ -11,7 +11,9 @@ package struct StartStatus: Sendable, Hashable, Encodable {
         case waiting
         /// It was there.
         case ended
-        /// It cannot be started by a push.
+        /// Not started: the device gets pushes instead (`receives`).
+        case pushed
+        /// It cannot be started by a push, and the device gets no pushes instead.
         case unavailable
     }
 
@@ -28,6 +30,8 @@ package struct StartStatus: Sendable, Hashable, Encodable {
         case noUpdateToken
         /// No usable push-to-start token: another platform, an older system, a token that was rejected, or none.
         case noStartToken
+        /// The push token is dead, or the app unregistered it.
+        case noPushToken
         case matchEnd = "match_end"
         case userUnfollow = "user_unfollow"
         case userDismissed = "user_dismissed"
@@ -39,6 +43,7 @@ package struct StartStatus: Sendable, Hashable, Encodable {
 
     package var subject: String
     package var deviceId: String
+    package var receives = DeviceReceives.liveActivity
     package var state: State
     package var reason: Reason?
     /// When it is started, as far as is known: of a match that is not live its planned start.
@@ -48,7 +53,7 @@ package struct StartStatus: Sendable, Hashable, Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case subject = "matchId"
-        case deviceId, state, reason, startsAt, since
+        case deviceId, receives, state, reason, startsAt, since
     }
 }
 
@@ -64,6 +69,10 @@ struct FollowedActivity: Sendable, Hashable {
     var isLive: Bool
     var isFresh: Bool
     var isUsable: Bool
+    var receives = DeviceReceives.liveActivity
+    var isIOS = true
+    /// Of the device's push token.
+    var hasPushToken = true
     var plannedAt: Timestamp?
     var status: ActivityStatus?
     var endReason: String?
@@ -83,7 +92,7 @@ struct FollowedActivity: Sendable, Hashable {
                 < ($1.isRepeated ? 1 : 0, $1.priority, $1.position, $1.followedAt, $1.subject)
         }
         return all.map { followed in
-            var status = StartStatus(subject: followed.subject, deviceId: followed.deviceId, state: .starting)
+            var status = StartStatus(subject: followed.subject, deviceId: followed.deviceId, receives: followed.receives, state: .starting)
             if let position = due.firstIndex(of: followed) {
                 let next = StartEstimate.next(after: starts, waiting: position, policy, now: now)
                 if next > now { (status.state, status.reason, status.startsAt) = (.waiting, .startBudget, next) }
@@ -94,7 +103,7 @@ struct FollowedActivity: Sendable, Hashable {
             case .shown: status.since = followed.activatedAt
             case .ended: status.since = followed.endedAt
             case .waiting: status.startsAt = status.reason == .notLive ? followed.plannedAt : followed.nextStartAt
-            case .starting, .unavailable: break
+            case .starting, .pushed, .unavailable: break
             }
             return status
         }
@@ -106,7 +115,9 @@ struct FollowedActivity: Sendable, Hashable {
         case .ended: return (.ended, endReason.flatMap(StartStatus.Reason.init))
         case .pending, nil: break
         }
+        if receives == .liveUpdate || receives == .keyEvents, !hasPushToken { return (.unavailable, .noPushToken) }
         guard isLive else { return (.waiting, .notLive) }
+        if receives == .liveUpdate || receives == .keyEvents { return (.pushed, isIOS ? .noStartToken : nil) }
         guard isUsable else { return (.unavailable, .noStartToken) }
         guard isFresh else { return (.waiting, .feedSilent) }
         if status == .pending, nextStartAt == nil || startSentAt != nil { return (.starting, startSentAt == nil ? nil : .noUpdateToken) }

@@ -6,8 +6,10 @@ package import PushContract
 package struct StartStatusStore: Sendable {
     private let pool: PostgresPool
     private let policy: StartPolicy
+    private let types: AttributesTypes
 
-    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy()) {
+    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy(), types: AttributesTypes = AttributesTypes()) {
+        self.types = types
         self.pool = pool
         self.policy = policy
     }
@@ -51,7 +53,8 @@ package struct StartStatusStore: Sendable {
                 coalesce(m.phase IN ('live', 'break', 'interrupted'), o.subject IS NOT NULL AND o.endedAt IS NULL),
                 m.matchId IS NULL OR \(FeedSilence.isFresh(now: now)), d.platform = 'ios' AND coalesce(\(StartTargets.usable(at: now)), false),
                 CASE WHEN coalesce(m.phase, 'scheduled') = 'scheduled' THEN m.startsAt END, a.status::text, a.endReason, a.nextStartAt,
-                a.startSentAt, a.activatedAt, a.endedAt, coalesce(a.startsDelivered > 0, false)
+                a.startSentAt, a.activatedAt, a.endedAt, coalesce(a.startsDelivered > 0, false),
+                d.platform, d.tokenState <> 'inactive'
             FROM follows f JOIN devices d ON d.userId = f.userId
             LEFT JOIN activeMatches m ON m.matchId = f.matchId
             LEFT JOIN activitySubjects o ON o.subject = f.matchId
@@ -68,8 +71,14 @@ package struct StartStatusStore: Sendable {
                 (
                     String, String, Int16, Int16, Timestamp, Bool, Bool, Bool, Timestamp?, String?, String?, Timestamp?, Timestamp?,
                     Timestamp?,
-                    Timestamp?, Bool
+                    Timestamp?, Bool, String, Bool
                 ).self
+            )
+            let status = values.9.flatMap(ActivityStatus.init)
+            let receives = DeviceReceives(
+                try stored(values.16),
+                showsActivities: values.7 || status == .active || status == .pending,
+                types.policy(of: NamedSubject(subject: values.0).type)
             )
             return FollowedActivity(
                 subject: values.0,
@@ -81,8 +90,11 @@ package struct StartStatusStore: Sendable {
                 isLive: values.5,
                 isFresh: values.6,
                 isUsable: values.7,
+                receives: receives,
+                isIOS: values.16 == Platform.ios.rawValue,
+                hasPushToken: values.17,
                 plannedAt: values.8,
-                status: values.9.flatMap(ActivityStatus.init),
+                status: status,
                 endReason: values.10,
                 nextStartAt: values.11,
                 startSentAt: values.12,

@@ -13,12 +13,25 @@ enum SubjectProgress: String, Sendable, Hashable, CaseIterable {
     case ended
 
     /// Makes the activities that are missing first, so that an activity that lost its token counts as starting exactly if it is.
-    static func find(_ subject: String, _ policy: StartPolicy, on connection: BlockingConnection, now: Timestamp) throws -> SubjectProgress
-    {
+    static func find(
+        _ subject: String,
+        type: AttributesType,
+        _ policy: StartPolicy,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> SubjectProgress {
         let open: Query = "SELECT 1 FROM liveActivities WHERE matchId = \(subject)"
         if try !connection.query("\(open) AND status = 'active' LIMIT 1").isEmpty { return .active }
         try connection.execute(PendingActivities.create(subjects: [subject], policy, now: now))
         if try !connection.query("\(open) AND status = 'pending' LIMIT 1").isEmpty { return .starting }
+        if type.otherDevices.android == .states {
+            // An Android device takes updates without an activity.
+            let android = OtherDevicesQueries.android(subject, type: type.name, now: now)
+            let isLive: Query = "SELECT FROM liveSubjects WHERE subject = \(subject) AND isLive"
+            if try !connection.query("SELECT 1 WHERE EXISTS (\(android) AND d.tokenState <> 'inactive') AND EXISTS (\(isLive))").isEmpty {
+                return .active
+            }
+        }
         let followed = try connection.query(
             """
             SELECT 1 FROM follows f JOIN liveSubjects m ON m.subject = f.matchId

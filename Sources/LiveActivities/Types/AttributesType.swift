@@ -10,6 +10,8 @@ package struct AttributesType: Sendable, Hashable {
     package var followedBy = FollowedBy.services
     /// Whether states of its subjects may go through broadcast channels: everybody who knows a channel's id can listen to it.
     package var usesChannels = false
+    /// What followers' devices get that show no Live Activities.
+    package var otherDevices = OtherDevicesPolicy()
 
     package enum FollowedBy: String, Sendable, Hashable, CaseIterable {
         /// Services alone: a subject is not for everybody who knows its id.
@@ -18,15 +20,16 @@ package struct AttributesType: Sendable, Hashable {
         case users
     }
 
-    /// Reads one file of the directory: `name`, `attributes`, `contentState`, `followedBy`, `channels`, and words about them.
+    /// Reads one file of the directory: `name`, `attributes`, `contentState`, `followedBy`, `channels`, `otherDevices`, and words about them.
     package init(file: JSONValue) throws(SchemaError) {
         guard case .object(let members) = file else { throw SchemaError(pointer: "", message: "the file holds one JSON object") }
         if let unknown = members.keys.sorted().first(where: {
-            !["name", "description", "$schema", "attributes", "contentState", "followedBy", "channels"].contains($0)
+            !["name", "description", "$schema", "attributes", "contentState", "followedBy", "channels", "otherDevices"].contains($0)
         }) {
             throw SchemaError(
                 pointer: "/\(unknown)",
-                message: "there is no such member; known are name, description, attributes, contentState, followedBy, channels"
+                message:
+                    "there is no such member; known are name, description, attributes, contentState, followedBy, channels, otherDevices"
             )
         }
         guard case .string(let name)? = members["name"], AttributesType.isName(name) else {
@@ -52,6 +55,12 @@ package struct AttributesType: Sendable, Hashable {
                 throw SchemaError(pointer: "/channels", message: "\"channels\" is true or false")
             }
             self.usesChannels = usesChannels
+        }
+        if let otherDevices = members["otherDevices"] {
+            self.otherDevices = try OtherDevicesPolicy(
+                otherDevices,
+                known: self.attributes.memberNames.union(self.contentState.memberNames)
+            )
         }
     }
 

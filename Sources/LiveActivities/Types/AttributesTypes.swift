@@ -34,6 +34,11 @@ package struct AttributesTypes: Sendable {
         self.types = types
     }
 
+    /// What subjects of a type send to devices without Live Activities; also of a type that there is no file of any more.
+    func policy(of name: String) -> OtherDevicesPolicy {
+        name == MatchSubject.attributesType ? .match : types[name]?.otherDevices ?? OtherDevicesPolicy()
+    }
+
     /// 404 with the names there are.
     package func type(_ name: String) throws(Problem) -> AttributesType {
         if name == MatchSubject.attributesType {

@@ -21,6 +21,13 @@ package indirect enum ValueSchema: Sendable, Hashable {
         var count: ClosedRange<Int>?
     }
 
+    /// Of an object.
+    var memberNames: Set<String> {
+        switch self {
+        case .rules(let rules): Set(rules.properties.keys)
+        }
+    }
+
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case null, boolean, integer, number, string, array, object
 

@@ -47,7 +47,13 @@ enum FCMMessage {
         parts["android"] = .object(android(message, now: now))
         parts["apns"] = .object(apns(message))
         parts["webpush"] = .object(["headers": .object(web(message, now: now))])
-        return JSONValue.object(parts).merged(with: .object(message.fcm))
+        return withoutNulls(JSONValue.object(parts).merged(with: .object(message.fcm)))
+    }
+
+    /// A null that a caller sends for a member takes the member away.
+    private static func withoutNulls(_ json: JSONValue) -> JSONValue {
+        guard let members = json.members else { return json }
+        return .object(members.filter { $0.value != .null }.mapValues(withoutNulls))
     }
 
     /// Whole seconds until the message expires, within FCM's limits.

@@ -1,0 +1,165 @@
+import Delivery
+package import Postgres
+import PushContract
+
+/// Puts what is due to devices without Live Activities into the send queue: one send for each kind of devices, with a delivery for each.
+///
+/// The send is stored in one transaction with the subject's progress, which is locked: after a restart, or with two instances at once, nothing is
+/// put there twice. Safe to use from any task.
+package struct OtherDevicesStore: Sendable {
+    private let pool: PostgresPool
+    private let types: AttributesTypes
+
+    package init(pool: PostgresPool, types: AttributesTypes = AttributesTypes()) {
+        self.pool = pool
+        self.types = types
+    }
+
+    struct Result: Sendable {
+        var progress: OtherDevicesProgress
+        /// How many deliveries were stored.
+        var deliveries = 0
+    }
+
+    /// - Parameters:
+    ///   - owner: nothing is done unless it leases the subject.
+    ///   - since: when it was last looked for new followers; nil: not now.
+    func send(
+        _ id: String,
+        owner: String,
+        newcomersSince since: Timestamp?,
+        check: @escaping SendStore.PayloadCheck,
+        now: Timestamp
+    ) async throws -> Result? {
+        try await pool.performTransaction { [types] connection in
+            try connection.execute(OtherDevicesQueries.make(id))
+            let progress = try OtherDevicesProgress(connection.query(OtherDevicesQueries.lock(id))[0])
+            guard let subject = try OtherDevicesStore.leased(id, owner: owner, on: connection) else { return nil }
+            let alerts = try connection.query(AlertQueries.recent(of: subject, now: now)).map(AlertQueries.read)
+            let policy = types.policy(of: subject.attributesType)
+            if let due = OtherDevicesDecision(subject, alerts: alerts, after: progress, policy, now: now) {
+                return try OtherDevicesStore.store(due, of: subject, after: progress, policy, check: check, on: connection, now: now)
+            }
+            guard let since else { return Result(progress: progress) }
+            return try OtherDevicesStore.catchUp(subject, after: progress, policy, since: since, check: check, on: connection, now: now)
+        }
+    }
+
+    /// Subjects that somebody with an Android device has followed since then.
+    func followed(since: Timestamp) async throws -> [String] {
+        try await pool.query(OtherDevicesQueries.followed(since: since)).map { try $0.decode(String.self) }
+    }
+
+    private static func store(
+        _ due: OtherDevicesDecision,
+        of subject: LiveSubject,
+        after earlier: OtherDevicesProgress,
+        _ policy: OtherDevicesPolicy,
+        check: SendStore.PayloadCheck,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> Result {
+        var result = Result(progress: due.progress)
+        let order = due.progress.sentOrder
+        let expiresAt = due.expiry(subject, after: earlier.sentAt, now: now)
+        var suffix = "\(subject.timestamp)"
+        var end: LiveUpdateMessage.End?
+        if case .end(let reason, let cause) = due.event {
+            // The state may have been sent before it was the last one.
+            suffix += "~end"
+            let dismissAt = LivePayloads.dismissal(subject, reason: reason, stamp: Timestamp(seconds: subject.timestamp), now: now)
+            end = LiveUpdateMessage.End(reason: reason, cause: cause, dismissAt: dismissAt)
+        }
+        if let update = due.liveUpdate {
+            let send = OtherDevicesSend.liveUpdate(
+                LiveUpdateMessage.data(subject, policy.liveUpdate, order: order, alert: update.alert, end: end),
+                of: subject.id,
+                "\(suffix)~android",
+                isAlerting: update.isAlerting,
+                isCritical: due.isCritical,
+                order: order,
+                expiresAt: expiresAt,
+                to: OtherDevicesQueries.android(subject.id, type: subject.attributesType, now: now)
+            )
+            result.deliveries += try send.enqueue(check: check, now: now, on: connection)
+            result.progress.liveUpdateSendId = send.sendId
+        }
+        if let alert = due.keyEvent {
+            let send = OtherDevicesSend.keyEvent(
+                alert,
+                of: subject,
+                "\(suffix)~others",
+                isCritical: due.isCritical,
+                order: order,
+                expiresAt: expiresAt,
+                to: OtherDevicesQueries.others(subject.id, type: subject.attributesType, now: now)
+            )
+            result.deliveries += try send.enqueue(check: check, now: now, on: connection)
+            result.progress.keyEventSendId = send.sendId
+        }
+        try connection.execute(OtherDevicesQueries.save(result.progress, of: subject.id))
+        return result
+    }
+
+    /// The newest state to who came after it had left, without its alert.
+    private static func catchUp(
+        _ subject: LiveSubject,
+        after progress: OtherDevicesProgress,
+        _ policy: OtherDevicesPolicy,
+        since: Timestamp,
+        check: SendStore.PayloadCheck,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> Result {
+        var result = Result(progress: progress)
+        let expiresAt = LivePayloads.staleDate(subject)
+        guard policy.android == .states, subject.isLive, !progress.hasEnded, progress.stateTimestamp == subject.timestamp,
+            subject.isFresh(now: now), expiresAt > now
+        else { return result }
+        let newcomers = OtherDevicesQueries.newcomers(subject, since: since, now: now)
+        guard try connection.query("SELECT EXISTS (\(newcomers))")[0].decode(Bool.self) else { return result }
+        result.progress.sentOrder = max(progress.sentOrder + 1, now.microseconds / 1000)
+        let order = result.progress.sentOrder
+        let send = OtherDevicesSend.liveUpdate(
+            LiveUpdateMessage.data(subject, policy.liveUpdate, order: order),
+            of: subject.id,
+            "\(subject.timestamp)~android~\(order)",
+            isAlerting: false,
+            order: order,
+            expiresAt: expiresAt,
+            to: newcomers
+        )
+        result.deliveries = try send.enqueue(check: check, now: now, on: connection)
+        try connection.execute(OtherDevicesQueries.save(result.progress, of: subject.id))
+        return result
+    }
+
+    /// Takes a subject off a user's Android devices that were sent it, in the caller's transaction.
+    static func end(_ subject: String, of userId: String, reason: EndReason, on connection: BlockingConnection, now: Timestamp) throws {
+        let devices = OtherDevicesQueries.shown(subject, userId: userId, now: now)
+        guard try connection.query("SELECT EXISTS (\(devices))")[0].decode(Bool.self) else { return }
+        // Above a send of this moment.
+        let order = now.microseconds / 1000 + 1
+        let send = OtherDevicesSend.liveUpdate(
+            LiveUpdateMessage.unfollowed(subject, order: order, reason: reason, now: now),
+            of: subject,
+            "\(now.seconds)~end~\(CustomQueries.hash(userId))~\(order)",
+            isAlerting: false,
+            order: order,
+            expiresAt: now + LivePayloads.endLifetime,
+            to: devices
+        )
+        _ = try send.enqueue(check: { _, _, _, _ in nil }, now: now, on: connection)
+    }
+
+    private static func leased(_ id: String, owner: String, on connection: BlockingConnection) throws -> LiveSubject? {
+        let isLeased: Query = "owner = \(owner) AND leaseUntil > clock_timestamp()"
+        if id.contains("/") {
+            return try connection.query(
+                "SELECT \(raw: LiveSubject.customColumns) FROM activitySubjects WHERE subject = \(id) AND \(isLeased)"
+            ).first.map(LiveSubject.init(custom:))
+        }
+        return try connection.query("SELECT \(raw: LiveSubject.matchColumns) FROM activeMatches WHERE matchId = \(id) AND \(isLeased)")
+            .first.map(LiveSubject.init(match:))
+    }
+}
