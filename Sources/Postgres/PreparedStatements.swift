@@ -1,4 +1,5 @@
 import Crypto
+import PushContract
 
 /// The statements that a session has prepared, as far as this connection knows.
 ///
@@ -57,6 +58,6 @@ struct StatementKey: Hashable {
         // No text contains a zero byte, so text and types cannot run together.
         hash.update(data: [0])
         for type in types { withUnsafeBytes(of: type.bigEndian) { hash.update(bufferPointer: $0) } }
-        return "pw" + hash.finalize().prefix(20).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return "pw" + hash.finalize().prefix(20).hexDigits
     }
 }

@@ -74,9 +74,7 @@ enum LiveUpdateMessage {
 
     /// One for each subject. 32 characters: longer ones cannot collapse in browsers.
     static func collapseId(_ subject: String) -> String {
-        SHA256.hash(data: Array("live\n\(subject)".utf8)).prefix(16).reduce(into: "") { text, byte in
-            text += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }
+        SHA256.hash(data: Array("live\n\(subject)".utf8)).prefix(16).hexDigits
     }
 
     private static func truncated(_ text: String) -> String {
