@@ -129,7 +129,7 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
     /// Usable for the next caller: connected, outside any transaction, and with a list of partitions that nothing contradicts.
     func isReusable() async -> Bool {
         await withCheckedContinuation { continuation in
-            queue.async { [self] in continuation.resume(returning: blocking.isHealthy && blocking.isIdle && !blocking.lacksPartition) }
+            queue.async { [self] in continuation.resume(returning: blocking.isHealthy && blocking.isIdle && !blocking.foundNoPartition) }
         }
     }
 }
