@@ -19,6 +19,8 @@ package final class BlockingConnection {
     let interruption = CallInterruption()
     /// A call was given up: the session must not be used again.
     var isAbandoned = false
+    /// The session found no partition for a row. Its list of partitions may be an old one, which it would keep: read while one was attached.
+    private(set) var foundNoPartition = false
 
     /// Connects, blocking until a server answers or the connect timeout has passed for each host (libpq keeps it, sign-in included).
     init(_ configuration: PostgresConfiguration) throws(PostgresError) {
@@ -100,7 +102,9 @@ package final class BlockingConnection {
         let result = ResultSet(owning: pointer)
         switch PQresultStatus(pointer) {
         case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR:
-            throw error(in: pointer)
+            let error = self.error(in: pointer)
+            if error.isMissingPartition { foundNoPartition = true }
+            throw error
         default:
             return result
         }

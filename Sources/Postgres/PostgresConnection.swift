@@ -126,10 +126,10 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
         return poll(&look, 1, 0) != 0
     }
 
-    /// Usable for the next caller: connected and outside any transaction.
+    /// Usable for the next caller: connected, outside any transaction, and with a list of partitions that nothing contradicts.
     func isReusable() async -> Bool {
         await withCheckedContinuation { continuation in
-            queue.async { [self] in continuation.resume(returning: blocking.isHealthy && blocking.isIdle) }
+            queue.async { [self] in continuation.resume(returning: blocking.isHealthy && blocking.isIdle && !blocking.foundNoPartition) }
         }
     }
 }

@@ -21,6 +21,48 @@ struct TransactionTests {
         }
     }
 
+    @Test("a row for a partition that was attached a moment ago is written: a commit is seen before its notice to the sessions")
+    func attachedJustNow() async throws {
+        try await withDatabase(migrated: false) { pool in
+            try await pool.execute("CREATE TABLE days (day integer) PARTITION BY LIST (day)")
+            try await pool.execute("CREATE TABLE days_0 PARTITION OF days FOR VALUES IN (0)")
+            try await pool.execute("CREATE TABLE newest (day integer)")
+            try await pool.execute("INSERT INTO newest VALUES (0)")
+            let written = Progress(of: 6)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<6 {
+                    group.addTask {
+                        // One that fails is not waited for.
+                        defer { written.reached(.max, writer) }
+                        var last: Int32 = 0
+                        while last < 100 {
+                            last = try await pool.performTransaction { connection in
+                                let day = try connection.query("SELECT day FROM newest")[0].decode(Int32.self)
+                                try connection.execute("INSERT INTO days VALUES (\(day))")
+                                return day
+                            }
+                            written.reached(last, writer)
+                        }
+                    }
+                }
+                for day: Int32 in 1...100 {
+                    try await pool.withTransaction { transaction in
+                        try await transaction.execute("CREATE TABLE days_\(raw: "\(day)") (LIKE days)")
+                        try await transaction.execute(
+                            "ALTER TABLE days ATTACH PARTITION days_\(raw: "\(day)") FOR VALUES IN (\(raw: "\(day)"))"
+                        )
+                        try await transaction.execute("UPDATE newest SET day = \(raw: "\(day)")")
+                    }
+                    // One after the other: a writer meets each once.
+                    while written.least < day {
+                        try await Task.sleep(for: .milliseconds(1))
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test("a cancelled task's transaction is rolled back and its connection goes on")
     func cancelled() async throws {
         try await withCounter(maxConnections: 1) { pool in
@@ -141,6 +183,16 @@ func terminateOthers(_ pool: PostgresPool) async throws {
     try await pool.execute(
         "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     )
+}
+
+/// How far each of several tasks is.
+final class Progress: Sendable {
+    private let values: Mutex<[Int32]>
+
+    init(of tasks: Int) { values = Mutex(Array(repeating: 0, count: tasks)) }
+
+    var least: Int32 { values.withLock { $0.min() ?? .max } }
+    func reached(_ value: Int32, _ task: Int) { values.withLock { $0[task] = value } }
 }
 
 /// Counts across tasks.
