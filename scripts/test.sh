@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs every test target, one after the other: each has the machine to itself, so that tests with servers and databases do not starve
-# each other on two cores. Ends with one line of totals; exit 1 if anything failed.
+# each other on two cores. Ends with each issue of the tests that failed, then one line of totals; exit 1 if anything failed.
 # usage: [RERUN=1] scripts/test.sh [TARGET…]        (tests must be built: swift build --build-tests)
 # RERUN=1: a target that failed is run once more, alone. What fails twice has failed; what passes then is named as unsteady at the end.
 set -uo pipefail
@@ -30,6 +30,7 @@ run() {
 
 passed=0
 failed=0
+issues=()
 unsteady=()
 for target in "${targets[@]}"; do
     run "$target"
@@ -39,12 +40,20 @@ for target in "${targets[@]}"; do
         run "$target"
         if [ "$code" = 0 ]; then unsteady+=("${names[@]/#/$target: }"); fi
     fi
+    if [ "$code" != 0 ]; then
+        mapfile -t lines < <(grep -oE '✘ .* recorded an issue.*' "$log" | cut -c 1-400)
+        issues+=("${lines[@]/#/$target: }")
+    fi
     passed=$((passed + count - bad))
     failed=$((failed + bad))
 done
 if [ ${#unsteady[@]} -gt 0 ]; then
     echo "Unsteady, failed once and passed when run again:"
     printf '  %s\n' "${unsteady[@]}"
+fi
+if [ ${#issues[@]} -gt 0 ]; then
+    echo "Failed:"
+    printf '  %s\n' "${issues[@]}"
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -135,32 +135,7 @@ struct ServerParts: Sendable {
             environment: ProcessInfo.processInfo.environment,
             logger: logger
         )
-        health.addCheck("database") { [heartbeat] in await heartbeat.fault().map { .failing($0) } ?? .healthy }
-        health.addCheck("credentials", isRequired: false) { [providers] in
-            providers.fault == nil ? .healthy : .failing("a changed credential file cannot be used; the old credentials are in force")
-        }
-        health.addCheck("sending", isRequired: false) { [sends = sendsUsing(pools.health)] in
-            if let limiter = try await sends.deactivationLimiters.open().first {
-                return .failing("\(limiter.scope.provider) rejects too many tokens of \(limiter.scope.app): pushwatch limiters list")
-            }
-            let now = Timestamp.now()
-            let obstacles =
-                try await sends.circuits().map(\.summary)
-                + sends.pauses().filter { $0.until > now }.map {
-                    "\($0.provider) asked for fewer requests to \($0.app) (\($0.cause)) until \($0.until)"
-                }
-            guard let first = obstacles.first else { return .healthy }
-            let more = obstacles.count > 1 ? " and \(obstacles.count - 1) more" : ""
-            return .failing("\(first)\(more): pushwatch queues list")
-        }
-        health.addCheck("rules", isRequired: false) { [rules] in
-            rules.refresh()
-            return rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .healthy
-        }
-        health.addCheck("receivers", isRequired: false) { [receivers] in
-            receivers.refresh()
-            return receivers.fault == nil ? .healthy : .failing("alerts/receivers.yml is broken; the last good receivers are in force")
-        }
+        addChecks()
     }
 
     /// In the order of starting; shutdown goes the other way, so the listener stops first and the database last.
@@ -265,44 +240,6 @@ struct ServerParts: Sendable {
             logger: logger,
             send: { [http] in try await http.send($0) }
         )
-    }
-
-    private func alerting() -> [any Service] {
-        let toReceivers: AlertHTTP = { [http] in try await http.send($0) }
-        let pool = pools.alerting
-        let sends = sendsUsing(pool)
-        var evaluating = EvaluatorConfiguration()
-        evaluating.lag = configuration.alertsLag
-        evaluating.maxApps = configuration.alertsMaxApps
-        let evaluator = RuleEvaluator(
-            pool: pool,
-            rules: rules,
-            receivers: receivers,
-            configuration: evaluating,
-            backlog: sends.backlogNumbers,
-            sampling: sends.backlogSamples,
-            circuits: sends.circuitSamples,
-            feeds: FeedHealthStore(pool: pool).alertSamples,
-            logger: logger
-        )
-        let notifier = Notifier(
-            pool: pool,
-            receivers: receivers,
-            configuration: NotifierConfiguration(externalURL: configuration.externalURL),
-            logger: logger,
-            send: toReceivers
-        )
-        let maintenance = AlertmanagerResender(
-            pool: pool,
-            receivers: receivers,
-            externalURL: configuration.externalURL,
-            logger: logger,
-            send: toReceivers
-        )
-        guard let url = configuration.alertsHeartbeatURL else { return [evaluator, notifier, maintenance] }
-        return [
-            evaluator, notifier, maintenance, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers),
-        ]
     }
 }
 

@@ -140,11 +140,6 @@ extension WholeService {
                     simulation.channelLimit = channelLimit
                     try await ProviderSimulator.running(simulation) { simulator, endpoints in
                         let files = try ProviderFiles(simulator, endpoints, directory: directory)
-                        let settings = [
-                            "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
-                            "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL,
-                            "APNS_SANDBOX_URL": endpoints.apnsURL, "PROVIDERS_CA_FILE": endpoints.caFile,
-                        ]
                         try await withPool(database) { pool in
                             let fixture = LiveFixture(pool: pool, cipher: TokenCipher(TestTokenKeys.keySet))
                             try await fixture.followers(0..<40, of: "m", now: .now())
@@ -152,7 +147,7 @@ extension WholeService {
                             try await body(fixture, simulator, pool) { channels in
                                 try await ServerProcess.start(
                                     database: database,
-                                    settings: settings.merging(["LIVE_CHANNELS": channels]) { $1 }
+                                    settings: files.apns.merging(["LIVE_CHANNELS": channels]) { $1 }
                                 )
                             }
                         }

@@ -90,10 +90,8 @@ extension WholeService {
                 try #require(packed.code == 0, "\(packed.output)")
                 let sums = directory + "/dist/" + name + ".sha256"
                 let text = try String(contentsOfFile: sums, encoding: .utf8)
-                #expect(
-                    text == (try String(contentsOfFile: first + "/" + name + ".sha256", encoding: .utf8)),
-                    "packed twice, the same bytes"
-                )
+                let firstText = try String(contentsOfFile: first + "/" + name + ".sha256", encoding: .utf8)
+                #expect(text == firstText, "packed twice, the same bytes: \(text), not \(firstText)")
                 let owner = try String(contentsOfFile: key + ".pub", encoding: .utf8)
                 try "releases \(owner)".write(toFile: directory + "/allowed", atomically: true, encoding: .utf8)
                 let verify = "ssh-keygen -Y verify -f allowed -I releases -n pushwatch-release -s '\(sums).sig' <'\(sums)'"

@@ -16,10 +16,7 @@ extension WholeService {
                         simulator.setFaults([FaultRule(provider: .fcm, delayMs: 60, effect: .delayOnly)])
                         let server = try await ServerProcess.start(
                             database: database,
-                            settings: [
-                                "PROVIDERS_CA_FILE": endpoints.caFile, "FCM_URL": endpoints.fcmURL,
-                                "FCM_SERVICE_ACCOUNT_FILE": files.serviceAccount,
-                            ],
+                            settings: files.fcm,
                             arguments: ["--migrate"]
                         )
                         try await server.waitUntilReady()

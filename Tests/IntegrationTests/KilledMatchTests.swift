@@ -137,12 +137,7 @@ extension WholeService {
                 try await withTestDirectory { directory in
                     try await ProviderSimulator.running(SimulatorConfiguration(directory: directory)) { simulator, endpoints in
                         let files = try ProviderFiles(simulator, endpoints, directory: directory)
-                        let settings = [
-                            "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
-                            "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL,
-                            "APNS_SANDBOX_URL": endpoints.apnsURL, "PROVIDERS_CA_FILE": endpoints.caFile,
-                            "LIVE_STARTS_PER_SECOND": "10",
-                        ]
+                        let settings = files.apns.merging(["LIVE_STARTS_PER_SECOND": "10"]) { $1 }
                         try await withPool(database) { pool in
                             let fixture = LiveFixture(pool: pool, cipher: TokenCipher(TestTokenKeys.keySet))
                             try await fixture.running(0..<KilledMatchTests.runners, of: "m", now: .now())

@@ -17,14 +17,7 @@ extension WholeService {
                 try await withTestDirectory { directory in
                     try await ProviderSimulator.running(SimulatorConfiguration(directory: directory)) { simulator, endpoints in
                         let files = try ProviderFiles(simulator, endpoints, directory: directory)
-                        try await body(
-                            database,
-                            [
-                                "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
-                                "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL,
-                                "APNS_SANDBOX_URL": endpoints.apnsURL, "PROVIDERS_CA_FILE": endpoints.caFile,
-                            ]
-                        )
+                        try await body(database, files.apns)
                     }
                 }
             }

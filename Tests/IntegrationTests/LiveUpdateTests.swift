@@ -123,12 +123,8 @@ extension WholeService {
                     try await ProviderSimulator.running(SimulatorConfiguration(directory: directory)) { simulator, endpoints in
                         let issuer = try UserIssuer(directory: directory)
                         let files = try ProviderFiles(simulator, endpoints, directory: directory)
-                        let settings = [
-                            "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
-                            "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL, "APNS_SANDBOX_URL": endpoints.apnsURL,
-                            "FCM_SERVICE_ACCOUNT_FILE": files.serviceAccount, "FCM_URL": endpoints.fcmURL,
-                            "PROVIDERS_CA_FILE": endpoints.caFile, "USERS_ISSUER": UserIssuer.issuer, "USERS_JWKS": issuer.jwksPath,
-                        ]
+                        let users = ["USERS_ISSUER": UserIssuer.issuer, "USERS_JWKS": issuer.jwksPath]
+                        let settings = files.apns.merging(files.fcm) { $1 }.merging(users) { $1 }
                         try await withPool(database) { pool in
                             let start = {
                                 let server = try await ServerProcess.start(database: database, settings: settings)

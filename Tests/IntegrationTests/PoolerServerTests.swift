@@ -20,7 +20,7 @@ extension WholeService {
                 try await PgBouncer.running(before: database, sessions: 12) { url in
                     try await withTestDirectory { directory in
                         try await ProviderSimulator.running(SimulatorConfiguration(directory: directory)) { simulator, endpoints in
-                            var settings = try Self.settings(simulator, endpoints, directory)
+                            var settings = try ProviderFiles(simulator, endpoints, directory: directory).apns
                             settings["DATABASE_PREPARES_STATEMENTS"] = "false"
                             var servers: [ServerProcess] = []
                             for _ in 0..<3 {
@@ -77,19 +77,6 @@ extension WholeService {
                     #expect(!done.output.contains("level=error") && !done.output.contains("level=warning"), "\(done.output)")
                 }
             }
-        }
-
-        private static func settings(
-            _ simulator: ProviderSimulator,
-            _ endpoints: SimulatorEndpoints,
-            _ directory: String
-        ) throws -> [String: String] {
-            let files = try ProviderFiles(simulator, endpoints, directory: directory)
-            return [
-                "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
-                "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL, "APNS_SANDBOX_URL": endpoints.apnsURL,
-                "PROVIDERS_CA_FILE": endpoints.caFile,
-            ]
         }
 
         /// Sends to as many tokens, to each server its part, eight at a time; the tokens.

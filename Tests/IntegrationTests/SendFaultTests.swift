@@ -38,19 +38,6 @@ extension WholeService {
             return configuration
         }
 
-        private func settings(
-            _ simulator: ProviderSimulator,
-            _ endpoints: SimulatorEndpoints,
-            _ directory: String
-        ) throws -> [String: String] {
-            let files = try ProviderFiles(simulator, endpoints, directory: directory)
-            return [
-                "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
-                "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL, "APNS_SANDBOX_URL": endpoints.apnsURL,
-                "PROVIDERS_CA_FILE": endpoints.caFile,
-            ]
-        }
-
         @Test(
             "workers killed, the database crashed, the provider restarted: no send is lost, doubles only where nobody knew, fsck is clean"
         )
@@ -88,7 +75,7 @@ extension WholeService {
                             if endpoints == nil {
                                 endpoints = at
                                 credentials = simulator.credentials
-                                environment = try settings(simulator, at, directory)
+                                environment = try ProviderFiles(simulator, at, directory: directory).apns
                                 servers = [try await start()]
                                 servers.append(try await start())
                                 for server in servers { try await server.waitUntilReady() }

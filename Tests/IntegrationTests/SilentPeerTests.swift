@@ -22,15 +22,12 @@ extension WholeService {
                         let issuer = try UserIssuer(directory: directory)
                         let server = try await ServerProcess.start(
                             database: database,
-                            settings: [
-                                "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
-                                "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL,
-                                "APNS_SANDBOX_URL": endpoints.apnsURL, "PROVIDERS_CA_FILE": endpoints.caFile,
+                            settings: files.apns.merging([
                                 "FCM_URL": "https://\(silent)", "FCM_SERVICE_ACCOUNT_FILE": files.serviceAccount,
                                 "USERS_ISSUER": UserIssuer.issuer, "USERS_JWKS": "https://\(silent)/jwks",
                                 "MATCHES_FEED_URLS": "https://\(silent)/feed", "ALERTS_WEBHOOK_URL": "http://\(silent)/hook",
                                 "ALERTS_HEARTBEAT_URL": "http://\(silent)/heartbeat",
-                            ],
+                            ]) { $1 },
                             arguments: ["--migrate"]
                         )
                         try await server.waitUntilReady()

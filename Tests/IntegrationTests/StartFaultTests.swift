@@ -113,8 +113,9 @@ extension WholeService {
                 let server = try await ServerProcess.start(database: database)
                 try await server.waitUntilReady()
                 #expect(server.log.contains("an expired partition could not be dropped"))
+                // It is tried at the start and then from time to time.
                 let metrics = try await server.api.get("/metrics").text
-                #expect(metrics.contains("pushwatch_partition_drop_failures_total 1"))
+                #expect(metrics.contains(/pushwatch_partition_drop_failures_total [1-9]/), "\(metrics)")
                 #expect(try await server.api.post("/attempts", text: SampleAttempt(id: "on", at: .now()).text).status == 201)
                 #expect(try await server.terminate().code == 0)
             }

@@ -201,12 +201,9 @@ private func withPhones(_ count: Int, _ body: (PhoneDay) async throws -> Void) a
             try await ProviderSimulator.running(simulation) { simulator, endpoints in
                 let issuer = try UserIssuer(directory: directory)
                 let files = try ProviderFiles(simulator, endpoints, directory: directory)
-                let settings = [
-                    "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
-                    "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL, "APNS_SANDBOX_URL": endpoints.apnsURL,
-                    "PROVIDERS_CA_FILE": endpoints.caFile, "USERS_ISSUER": UserIssuer.issuer, "USERS_JWKS": issuer.jwksPath,
-                    "LIVE_STARTS_PER_SECOND": "10",
-                ]
+                let settings = files.apns.merging([
+                    "USERS_ISSUER": UserIssuer.issuer, "USERS_JWKS": issuer.jwksPath, "LIVE_STARTS_PER_SECOND": "10",
+                ]) { $1 }
                 let client = CurlClient(configuration: CurlClientConfiguration(), logger: .silent)
                 let moving = MovingTransport()
                 let start: @Sendable () async throws -> ServerProcess = {

@@ -35,14 +35,9 @@ extension SendStore {
             let resolution = try TargetResolution([request], cipher: cipher, on: connection, now: now)
             var skipped = SkippedTally()
             var deliveries = try resolution.deliveries(for: request, &skipped)
-            for kind in Set(deliveries.map(PayloadKind.init)).sorted(by: { $0.order < $1.order }) {
-                let refusal = apps.refusal(of: kind.app, pointer: request.pointer)
-                guard let problem = refusal ?? check(request, kind.provider, kind.platform, kind.app) else { continue }
-                let count = deliveries.count
-                deliveries.removeAll { PayloadKind($0) == kind }
-                if deliveries.isEmpty { throw problem }
-                skipped.skip(problem, count: count - deliveries.count)
-            }
+            var devices = Dictionary(deliveries.map { (PayloadKind($0), 1) }, uniquingKeysWith: +)
+            try request.skipRefused(&devices, apps: apps, check: check, &skipped)
+            deliveries.removeAll { devices[PayloadKind($0)] == nil }
             return DryRunTargets(deliveries: try deliveries.map { try DryRunTarget($0, cipher, on: connection) }, skipped: skipped.targets)
         }
     }

@@ -118,7 +118,6 @@ private struct Enqueueing {
         let open = requests.indices.filter { outcome[$0] == nil }
         let resolution = try TargetResolution(open.map { requests[$0] }, cipher: cipher, on: connection, now: now)
         for index in open {
-            let apps = posts[postIndexes[index]].apps
             do {
                 var tally = SkippedTally()
                 let found = try resolution.deliveries(for: requests[index], &tally)
@@ -130,14 +129,7 @@ private struct Enqueueing {
                     tally.skip(FanOut.unreachable(requests[index]), count: try fanOut.peopleWithoutDevice(on: connection))
                     fanOuts[index] = fanOut
                 }
-                for (kind, count) in devices.sorted(by: { $0.key.order < $1.key.order }) {
-                    let refusal = apps.refusal(of: kind.app, pointer: requests[index].pointer)
-                    guard let problem = refusal ?? check(requests[index], kind.provider, kind.platform, kind.app) else { continue }
-                    devices[kind] = nil
-                    // None is left: the caller is to correct this first.
-                    if devices.isEmpty { throw problem }
-                    tally.skip(problem, count: count)
-                }
+                try requests[index].skipRefused(&devices, apps: posts[postIndexes[index]].apps, check: check, &tally)
                 fanOutKinds[index] = fanOuts[index] == nil ? nil : Array(devices.keys)
                 deliveries[index] = found.filter { devices[PayloadKind($0)] != nil }
                 skipped[index] = tally.targets
@@ -200,6 +192,23 @@ extension SendRequest {
         case .users(_, let app?), .audience(_, let app?), .user(_, let app?): apps.refusal(of: app, pointer: pointer + "/app")
         case .tokens(_, _, _, _, let app), .token(_, _, _, _, _, let app): apps.refusal(of: app, pointer: pointer + "/app")
         case .users, .audience, .selected, .user, .device, .devices: nil
+        }
+    }
+
+    /// Takes out the kinds of devices that the key or the payload does not allow. If none is left, throws why: the caller is to correct this
+    /// first.
+    func skipRefused(
+        _ devices: inout [PayloadKind: Int],
+        apps: KeyApps,
+        check: SendStore.PayloadCheck,
+        _ tally: inout SkippedTally
+    ) throws {
+        for (kind, count) in devices.sorted(by: { $0.key.order < $1.key.order }) {
+            let refusal = apps.refusal(of: kind.app, pointer: pointer)
+            guard let problem = refusal ?? check(self, kind.provider, kind.platform, kind.app) else { continue }
+            devices[kind] = nil
+            if devices.isEmpty { throw problem }
+            tally.skip(problem, count: count)
         }
     }
 }

@@ -38,6 +38,11 @@ extension SendRequest {
         if let sendId, SendRequest.reservedIds.contains(sendId) {
             throw fields.field("sendId").invalid("\"\(sendId)\" is a path of its own under /sends. Use another sendId.")
         }
+        if let sendId, let own = OwnSends.allCases.first(where: { sendId.hasPrefix($0.prefix) }) {
+            throw fields.field("sendId").invalid(
+                "What begins with \"\(own.prefix)\" is a sendId of Pushwatch's own sends. Use another sendId."
+            )
+        }
         guard version == nil || content.collapseId != nil else {
             throw fields.field("version").invalid("\"version\" orders sends with the same \"collapseId\". Add a collapseId, or remove it.")
         }
@@ -151,7 +156,7 @@ extension SendRequest {
         return (platform, provider, environment, app)
     }
 
-    private static func hash(of value: JSONValue) -> [UInt8] {
+    static func hash(of value: JSONValue) -> [UInt8] {
         guard case .object(var members) = value else { return [] }
         members["sendId"] = nil
         members["validateOnly"] = nil

@@ -81,21 +81,20 @@ struct OtherDevicesSend: Sendable {
     /// What the sendIds of a subject begin with.
     static func prefix(_ subject: String) -> String {
         let name = NamedSubject(subject: subject)
-        return "live~\(name.type)~\(name.id)~"
+        return "\(OwnSends.live.prefix)\(name.type)~\(name.id)~"
     }
 
     /// Stores it, in the caller's transaction; how many devices it goes to. The same send again changes nothing.
     func enqueue(check: SendStore.PayloadCheck, now: Timestamp, on connection: BlockingConnection) throws -> Int {
-        var members = content
-        members["sendId"] = .string(sendId)
-        members["class"] = .string(deliveryClass.rawValue)
-        members["version"] = .integer(order)
-        members["expiresAt"] = .string(expiresAt.rfc3339)
-        members["uids"] = .array([.string("-")])
-        var request = try SendRequest(.object(members), now: now)
-        request.target = .selected(devices)
         let receipt = try SendStore.enqueue(
-            request,
+            try SendRequest(
+                sendId: sendId,
+                target: .selected(devices),
+                content: content,
+                deliveryClass: deliveryClass,
+                version: order,
+                expiresAt: expiresAt
+            ),
             requestId: sendId,
             author: OtherDevicesSend.author,
             now: now,

@@ -18,16 +18,13 @@ struct DueMatch: Sendable {
     func request(to uids: [String], now: Timestamp) throws -> SendRequest {
         let minutes = max(1, Int(((startsAt - now).inSeconds / 60).rounded()))
         let values: [String: JSONValue] = ["title": .string(title), "minutes": .string("\(minutes)")]
-        var request = try SendRequest(
-            .object([
-                "sendId": .string(sendId), "uids": .array([.string(uids[0])]), "class": .string(DeliveryClass.high.rawValue),
-                "policy": .string(DeliveryPolicy.atMostOnce.rawValue), "expiresAt": .string(startsAt.rfc3339),
-                "text": .object(["name": .string(PrematchAlerts.text), "values": .object(values)]),
-            ]),
-            now: now
+        return try SendRequest(
+            sendId: sendId,
+            target: .users(uids, app: nil),
+            content: ["text": .object(["name": .string(PrematchAlerts.text), "values": .object(values)])],
+            deliveryClass: .high,
+            policy: .atMostOnce,
+            expiresAt: startsAt
         )
-        // More than a caller may list.
-        request.target = .users(uids, app: nil)
-        return request
     }
 }

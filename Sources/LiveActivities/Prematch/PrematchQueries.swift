@@ -1,9 +1,10 @@
+import Delivery
 import Postgres
 import PushContract
 
 /// The SQL of alerts before matches.
 enum PrematchQueries {
-    static let prefix = "prematch-"
+    static let prefix = OwnSends.prematch.prefix
 
     /// Matches that begin within `lead` and that no send was made for, of this start.
     static func due(lead: Duration, now: Timestamp) -> Query {

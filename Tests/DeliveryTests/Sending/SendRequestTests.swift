@@ -53,6 +53,8 @@ struct SendRequestTests {
             (#"{"uid": "ann", "expiresAt": "tomorrow"}"#, "invalid", "/expiresAt"),
             (#"{"uid": "ann", "sendId": "with space"}"#, "invalid", "/sendId"),
             (#"{"uid": "ann", "sendId": "backlog"}"#, "invalid", "/sendId"),
+            (#"{"uid": "ann", "sendId": "live~DeliveryActivityAttributes~4711~now~android"}"#, "invalid", "/sendId"),
+            (#"{"uid": "ann", "sendId": "prematch~m1-1770000000"}"#, "invalid", "/sendId"),
             (#"{"uid": "ann", "data": [1]}"#, "invalid", "/data"),
             (#"[]"#, "invalid", ""),
         ]

@@ -130,12 +130,9 @@ func withMatchDay(
                 let files = try ProviderFiles(simulator, endpoints, directory: directory)
                 let server = try await ServerProcess.start(
                     database: database,
-                    settings: [
-                        "APNS_TEAM_ID": simulator.credentials.apns.teamId, "APNS_KEY_ID": simulator.credentials.apns.keyId,
-                        "APNS_KEY_FILE": files.apnsKey, "APNS_PRODUCTION_URL": endpoints.apnsURL,
-                        "APNS_SANDBOX_URL": endpoints.apnsURL, "PROVIDERS_CA_FILE": endpoints.caFile,
-                        "USERS_ISSUER": UserIssuer.issuer, "USERS_JWKS": issuer.jwksPath, "LOG_LEVEL": "trace",
-                    ].merging(settings) { $1 }
+                    settings: files.apns
+                        .merging(["USERS_ISSUER": UserIssuer.issuer, "USERS_JWKS": issuer.jwksPath, "LOG_LEVEL": "trace"]) { $1 }
+                        .merging(settings) { $1 }
                 )
                 try await server.waitUntilReady()
                 let client = CurlClient(configuration: CurlClientConfiguration(), logger: .silent)

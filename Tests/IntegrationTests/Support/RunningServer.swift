@@ -139,17 +139,3 @@ extension ServerConfiguration {
         return configuration
     }
 }
-
-/// The simulator's credentials as the files that the server reads.
-struct ProviderFiles {
-    let apnsKey: String
-    let serviceAccount: String
-
-    init(_ simulator: ProviderSimulator, _ endpoints: SimulatorEndpoints, directory: String) throws {
-        apnsKey = directory + "/key.p8"
-        serviceAccount = directory + "/service-account.json"
-        try simulator.credentials.apns.privateKeyPEM.write(toFile: apnsKey, atomically: true, encoding: .utf8)
-        try simulator.credentials.google.keyFile(tokenURL: endpoints.oauthTokenURL)
-            .write(toFile: serviceAccount, atomically: true, encoding: .utf8)
-    }
-}

@@ -1,0 +1,170 @@
+import CoreMetrics
+import Logging
+import PushContract
+import ServiceKit
+import Synchronization
+
+extension SendDispatcher {
+    /// Deliveries of one claim where several credentials are in use.
+    private static let sharedClaimLimit = 50
+
+    struct Round {
+        var claimed = 0
+        /// A claim was filled to its limit and its credential has free slots, so there is probably more to claim now.
+        var isMoreWaiting = false
+    }
+
+    /// One look at the queue: makes due what is due, reaps now and then, divides the free slots, claims.
+    ///
+    /// - Parameter start: called for each delivery as soon as it is claimed, so that an error later in the round leaves none behind that holds
+    ///   a slot and a lease and is not sent.
+    func round(
+        _ queueClaims: inout QueueClaims,
+        now: ContinuousClock.Instant = .now,
+        start: (ClaimedDelivery) -> Void
+    ) async throws -> Round {
+        var round = Round()
+        let isSweep = queueClaims.isSweepDue(configuration.sweep, now: now)
+        if isSweep {
+            try await reap()
+            try await giveBack()
+            queueClaims.throttles = try await throttles.current()
+            round.claimed += try await claimProbes(of: try await store.refresh(pipeline.gate), start: start)
+            queueClaims.cursors = [:]
+            queueClaims.sweptAt = now
+        }
+        try await release(isSweep: isSweep, &queueClaims)
+        let promoted = try await store.promote()
+        round.isMoreWaiting = promoted >= 1000 || queueClaims.isReleasing
+        let allQueues = try await store.queues(cursors: queueClaims.cursors)
+        direct.withLock { $0.look(at: allQueues, throttles: queueClaims.throttles) }
+        let queues = allQueues.filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
+        // A claim holds up those of other credentials.
+        let isShared = Set(allQueues.map { credential($0.queue.scope) }).count > 1
+        let claimLimit = isShared ? min(configuration.claimLimit, Self.sharedClaimLimit) : configuration.claimLimit
+        let byCredential = Dictionary(grouping: queues, by: { credential($0.scope) })
+        let division = slots.divide(among: Set(byCredential.keys), now: now)
+        // Critical queues of all credentials first.
+        var grants: [(credential: SendSlots.Credential, queue: SendQueue, grant: QueueScheduler.Grant)] = []
+        for (credential, queues) in byCredential {
+            guard let slots = division[credential] else { continue }
+            for grant in queueClaims[credential].grants(queues: queues, slots: slots) {
+                guard let queue = queues.first(where: { $0.id == grant.queue }) else { continue }
+                grants.append((credential, queue, grant))
+            }
+        }
+        for (credential, queue, grant) in grants.filter(\.queue.isCritical) + grants.filter({ !$0.queue.isCritical }) {
+            var limit = min(grant.count, allowed(queue), claimLimit)
+            let isPaced =
+                pipeline.gate.blocks(queue.scope, credential: credential.name) || isShared && !queue.isCritical && slots.isSlow(credential)
+            if isPaced { limit = min(limit, queueClaims.takePaced(of: queue.id, now: now)) }
+            let claimed = try await claim(limit, queue, &queueClaims, start: start)
+            queueClaims[credential].claimed(claimed, of: grant)
+            round.claimed += claimed
+            let isFull = claimed == limit && !isPaced
+            round.isMoreWaiting = round.isMoreWaiting || isFull && claimed > 0 && slots.hasFreeSlots(credential)
+        }
+        return round
+    }
+
+    /// The credential that pushes of this scope are sent with.
+    func credential(_ scope: PushScope) -> SendSlots.Credential {
+        SendSlots.Credential(provider: scope.provider, environment: scope.environment, name: pipeline.credential(for: scope))
+    }
+
+    /// Makes ready what a circuit blocked that has closed, and begins slowly after an outage: a part of it in each round, as others are not
+    /// to wait for all of it. A sweep also finds what was blocked after its circuit had closed, or before this process started.
+    private func release(isSweep: Bool, _ queueClaims: inout QueueClaims) async throws {
+        let closed = pipeline.gate.takeClosed()
+        for scope in closed where scope.kind.isOutage {
+            slots.restart(SendSlots.Credential(provider: scope.provider, environment: scope.environment, name: scope.credential))
+        }
+        guard isSweep || queueClaims.isReleasing || !closed.isEmpty else { return }
+        let limit = 1000
+        queueClaims.isReleasing = true
+        queueClaims.isReleasing = try await store.requeueUnblocked(limit: limit) == limit
+    }
+
+    /// Makes ready what this process leased without learning of it.
+    private func giveBack() async throws {
+        guard direct.withLock({ $0.hasUnknownLeases }) else { return }
+        let since = ContinuousClock.now
+        let returned = try await store.giveBack(of: configuration.worker, except: slots.known)
+        direct.withLock { $0.searchedForUnknownLeases(now: since) }
+        guard returned > 0 else { return }
+        logger.warning("deliveries are ready again: the answer to their claim was lost", metadata: ["count": "\(returned)"])
+    }
+
+    /// Takes up what other workers, or this one before a restart, did not finish in time.
+    private func reap() async throws {
+        let limit = 500
+        var reaped = limit
+        while reaped == limit {
+            reaped = try await store.reap(limit: limit)
+            guard reaped > 0 else { return }
+            SendMetrics.reaped.increment(by: reaped)
+            logger.warning("leases ran out; their deliveries were taken up again", metadata: ["count": "\(reaped)"])
+        }
+    }
+
+    /// Takes the turns of probes that are due. How many there were.
+    private func claimProbes(of circuits: [Circuit], start: (ClaimedDelivery) -> Void) async throws -> Int {
+        var probes = 0
+        for circuit in circuits {
+            let credential = pipeline.credential(for: PushScope(circuit.scope))
+            let interval = CircuitDecision.probeInterval(circuit, delays: configuration.delays, random: Double.random(in: 0...1))
+            guard try await store.reserveProbe(circuit, credential: credential, interval: interval) else { continue }
+            if let probe = try await store.claimProbe(of: circuit, lease: configuration.lease, worker: configuration.worker) {
+                slots.enter(probe, self.credential(probe.scope), now: .now)
+                start(probe)
+                probes += 1
+            } else {
+                // It blocks nothing, so nothing can be a probe: the next delivery is one.
+                _ = try await store.closeCircuit(circuit.id, by: "nothing waits")
+            }
+        }
+        return probes
+    }
+
+    /// How many more of a queue may be under way now, with regard to what its provider asked for.
+    func allowed(_ queue: SendQueue) -> Int {
+        let limit = pipeline.gate.slots(of: queue, capacity: configuration.capacity, ramp: configuration.delays.ramp, now: .now())
+        return limit - slots.count(of: queue.id)
+    }
+
+    /// How many were claimed.
+    private func claim(
+        _ count: Int,
+        _ queue: SendQueue,
+        _ queueClaims: inout QueueClaims,
+        start: (ClaimedDelivery) -> Void
+    ) async throws -> Int {
+        var limit = count
+        guard limit > 0 else { return 0 }
+        let throttle = queueClaims.throttle(of: queue)
+        if let throttle { limit = try await throttles.take(limit, from: throttle) }
+        guard limit > 0 else { return 0 }
+        let claimed: [ClaimedDelivery]
+        do {
+            claimed = try await store.claim(
+                queue: queue.id,
+                cursor: queueClaims.cursors[queue.id] ?? 0,
+                limit: limit,
+                lease: configuration.lease,
+                worker: configuration.worker
+            )
+        } catch {
+            noteUnknownLeases()
+            throw error
+        }
+        for delivery in claimed {
+            slots.enter(delivery, credential(delivery.scope), now: .now)
+            start(delivery)
+        }
+        if let last = claimed.last { queueClaims.cursors[queue.id] = last.seq + 1 }
+        SendMetrics.claimed.increment(by: claimed.count)
+        let attempted = claimed.count { $0.newestVerdict == .newest }
+        if let throttle { try await throttles.refund(limit - attempted, to: throttle) }
+        return claimed.count
+    }
+}

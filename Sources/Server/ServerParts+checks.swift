@@ -1,0 +1,38 @@
+import Alerting
+import Delivery
+import HTTPServer
+import Postgres
+import PushContract
+import ServiceKit
+
+extension ServerParts {
+    /// What `GET /ready` and the status page report. Only the database keeps a process from being ready.
+    func addChecks() {
+        health.addCheck("database") { [heartbeat] in await heartbeat.fault().map { .failing($0) } ?? .healthy }
+        health.addCheck("credentials", isRequired: false) { [providers] in
+            providers.fault == nil ? .healthy : .failing("a changed credential file cannot be used; the old credentials are in force")
+        }
+        health.addCheck("sending", isRequired: false) { [sends = sendsUsing(pools.health)] in
+            if let limiter = try await sends.deactivationLimiters.open().first {
+                return .failing("\(limiter.scope.provider) rejects too many tokens of \(limiter.scope.app): pushwatch limiters list")
+            }
+            let now = Timestamp.now()
+            let obstacles =
+                try await sends.circuits().map(\.summary)
+                + sends.pauses().filter { $0.until > now }.map {
+                    "\($0.provider) asked for fewer requests to \($0.app) (\($0.cause)) until \($0.until)"
+                }
+            guard let first = obstacles.first else { return .healthy }
+            let more = obstacles.count > 1 ? " and \(obstacles.count - 1) more" : ""
+            return .failing("\(first)\(more): pushwatch queues list")
+        }
+        health.addCheck("rules", isRequired: false) { [rules] in
+            rules.refresh()
+            return rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .healthy
+        }
+        health.addCheck("receivers", isRequired: false) { [receivers] in
+            receivers.refresh()
+            return receivers.fault == nil ? .healthy : .failing("alerts/receivers.yml is broken; the last good receivers are in force")
+        }
+    }
+}
