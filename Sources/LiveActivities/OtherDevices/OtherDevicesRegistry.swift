@@ -68,7 +68,7 @@ struct OtherDevicesRegistry: Sendable {
         let progress = entry.progress
         if subject.isOver || subject.isResting { return !progress.hasEnded && progress.stateTimestamp > 0 }
         guard subject.isLive else { return false }
-        if let confirmedAt = subject.confirmedAt, now - confirmedAt > FeedSilence.endsAfter { return !progress.hasEnded }
+        if subject.freshness?.isLost(now: now) == true { return !progress.hasEnded }
         guard subject.timestamp > progress.stateTimestamp || progress.hasEnded else { return false }
         return progress.hasEnded || alertTimestamp > progress.alertTimestamp
             || progress.sentAt.map { now - $0 >= OtherDevicesDecision.shortestInterval } ?? true
