@@ -135,7 +135,7 @@ extension LiveEngine {
         if created > 0 { logger.info("activities were created", metadata: ["count": "\(created)"]) }
         _ = try await stores.orchestrator.endDay(subjects.filter(\.isResting).map(\.id), now: now)
         _ = try await stores.orchestrator.endOver(subjects.filter(\.isOver).map(\.id), now: now)
-        LiveMetrics.silentFeeds.record(try await stores.orchestrator.endSilent(owner: configuration.owner, now: now))
+        LiveMetrics.silentFeeds.record(try await stores.orchestrator.endSilent(live, now: now))
         try await stores.subjects.sendHeartbeats(owner: configuration.owner, now: now)
         try await resolveLostPushes()
         _ = try await stores.orchestrator.sweep(now: now)

@@ -17,7 +17,7 @@ enum LiveMetrics {
     private static let waiting = Gauge(label: "pushwatch_live_slots_waiting")
     private static let inFlight = Gauge(label: "pushwatch_live_slots_in_flight")
     private static let backingOff = Gauge(label: "pushwatch_live_slots_backing_off")
-    /// Matches in play that this instance leases and whose feed has confirmed nothing for five minutes.
+    /// Live subjects that this instance leases and whose source is silent: of a match for five minutes, of others for `freshFor`.
     static let silentFeeds = Gauge(label: "pushwatch_live_feeds_silent")
     private static let leased = Gauge(label: "pushwatch_live_subjects_leased")
 

@@ -136,8 +136,8 @@ struct SeriesTests {
                 receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
                 feeds: { _ in
                     let minute = minutes.withLock { $0 }
-                    let back = FeedSample(feed: "a", matches: 2, followers: 10..<20 ~= minute ? 7 : 0, silentSeconds: 0)
-                    let over = FeedSample(feed: "b", matches: 1, followers: minute < 12 ? 0 : 900, silentSeconds: 0)
+                    let back = FeedSample(feed: "a", subjects: 2, followers: 10..<20 ~= minute ? 7 : 0, silentSeconds: 0)
+                    let over = FeedSample(feed: "b", subjects: 1, followers: minute < 12 ? 0 : 900, silentSeconds: 0)
                     // The match of b is over in minute 30.
                     return minute < 30 ? [back, over] : [back]
                 },

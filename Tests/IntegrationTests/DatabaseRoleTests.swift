@@ -143,6 +143,19 @@ extension WholeService {
             }
         }
 
+        @Test(
+            "who ends silent subjects, and who samples them for alerts, reads what confirms them",
+            arguments: ["pushwatch_sender", "pushwatch_alerter"]
+        )
+        func sources(_ group: String) async throws {
+            try await withDatabaseURL { database in
+                try await withLogin(group, database) { login in
+                    let connection = try await PostgresConnection.connect(PostgresConfiguration(url: login.url))
+                    try await connection.executeScript("SELECT * FROM subjectSources")
+                }
+            }
+        }
+
         @Test("no job may change the schema, empty a table or delete attempts; each is closed to what it does not need")
         func noMore() async throws {
             let common = [
@@ -167,7 +180,7 @@ extension WholeService {
                     "SELECT * FROM devices", "SELECT * FROM pushDeliveries", "SELECT FROM tokenKeys", "SELECT FROM apiKeys",
                     "SELECT FROM sessions", "SELECT FROM signInTickets",
                     "INSERT INTO pushThrottles SELECT * FROM pushThrottles", "UPDATE devices SET tokenState = 'inactive'",
-                    "UPDATE attemptRollups SET attempts = 0",
+                    "UPDATE attemptRollups SET attempts = 0", "SELECT contentState FROM activitySubjects",
                 ],
             ]
             try await withDatabaseURL { database in

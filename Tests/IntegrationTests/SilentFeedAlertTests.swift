@@ -31,14 +31,41 @@ struct SilentFeedAlertTests {
         }
     }
 
+    /// A source and its group: a pushed match, and a type whose service sends the state of a subject at least every two minutes.
+    enum Source: String, CaseIterable, CustomTestStringConvertible {
+        case match = "m1"
+        case parcels = "DeliveryActivityAttributes"
+
+        var subject: String { self == .match ? rawValue : "\(rawValue)/p1" }
+        var testDescription: String { rawValue }
+    }
+
+    /// What a source does: its first state, the second one, and the same again.
+    private func send(_ source: Source, _ number: Int64, since start: Timestamp, at now: Timestamp, _ pool: PostgresPool) async throws {
+        switch source {
+        case .match:
+            _ = try await MatchStore(pool: pool).accept(try state(number, "0.\(number)", at: start + .seconds(60 * (number - 1))), now: now)
+        case .parcels:
+            try await pool.execute(
+                """
+                INSERT INTO activitySubjects (subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt,
+                    startAlertTitle, startAlertBody, freshFor, confirmedAt, createdAt, lastUpdatedAt)
+                VALUES (\(source.subject), \(source.rawValue), '{}', '{}', 'h', \(now.seconds), \(now), 't', 'b', 120, \(now), \(now),
+                    \(now))
+                ON CONFLICT (subject) DO UPDATE SET confirmedAt = excluded.confirmedAt
+                """
+            )
+        }
+    }
+
     @Test(
-        "the shipped rules: a feed that stops is a ticket, or a page with many followers, within minutes, for three days, until it is back"
+        "the shipped rules: a source that stops is a ticket, or a page with many followers, within minutes, for three days, until it is back",
+        arguments: Source.allCases
     )
-    func threeDays() async throws {
+    func threeDays(_ source: Source) async throws {
         try await withDatabase { pool in
             let start = Minute(.now() - .seconds(4 * 86_400)).timestamp
             let clock = Mutex(start)
-            let matches = MatchStore(pool: pool)
             let rules = AlertsDirectory(path: ProjectDirectory.alerts).ruleSet().rules.filter { $0.name.hasPrefix("FeedSilent") }
             #expect(rules.count == 2)
             let evaluator = RuleEvaluator(
@@ -53,21 +80,22 @@ struct SilentFeedAlertTests {
                 for minute in minutes {
                     let now = start + .seconds(minute * 60 + 10)
                     clock.withLock { $0 = now }
-                    if confirming { _ = try await matches.accept(try state(2, "0.2", at: start + .seconds(60)), now: now) }
+                    if confirming { try await send(source, 2, since: start, at: now, pool) }
                     try await evaluator.evaluate(through: start + .seconds(minute * 60))
                 }
             }
             try await pool.execute(
-                "INSERT INTO follows (userId, matchId, followedAt) SELECT 'u' || i, 'm1', \(start) FROM generate_series(1, 1001) i"
+                "INSERT INTO follows (userId, matchId, followedAt) SELECT 'u' || i, \(source.subject), \(start) FROM generate_series(1, 1001) i"
             )
-            _ = try await matches.accept(try state(1, "0.1", at: start), now: start)
-            _ = try await matches.accept(try state(2, "0.2", at: start + .seconds(60)), now: start + .seconds(60))
+            for number in [Int64(1), 2] {
+                try await send(source, number, since: start, at: start + .seconds(60 * (number - 1)), pool)
+            }
             try await pass(1...10)
             let fired = try await alerts(pool, since: start)
             #expect(fired.count == 2 && fired.allSatisfy { $0.hasSuffix(" 7") || $0.hasSuffix(" 8") }, "\(fired)")
             #expect(fired.map { $0.split(separator: " ")[1] } == ["ticket", "page"])
             let group = try await pool.query("SELECT groupKey FROM alerts LIMIT 1")[0].decode(String.self)
-            #expect(group.contains("pushed: m1"))
+            #expect(group.contains("pushed: \(source.rawValue)"))
             // Three days later, after a gap in which nobody evaluated: still the same two alerts.
             try await pass((3 * 1440)...(3 * 1440 + 8))
             #expect(try await alerts(pool, since: start) == fired)

@@ -5,115 +5,179 @@ import Testing
 
 @testable import LiveActivities
 
-@Suite("Silent feeds")
+@Suite("Silent sources")
 struct FeedSilenceTests {
-    @Test("a heartbeat moves the stale date only as far as the feed confirmed the state")
-    func heartbeats() async throws {
+    @Test("a heartbeat moves the stale date only as far as the source confirmed the state", arguments: SilentSource.all)
+    func heartbeats(_ source: SilentSource) async throws {
         try await LiveBench.with { bench in
-            try await bench.score(runs: 1)
-            try await bench.running()
+            try await source.send(1, bench)
+            try await bench.running(match: source.subject)
             bench.apns.forget()
-            bench.clock.advance(.seconds(600))
-            try await bench.confirm()
+            bench.clock.advance(.seconds(source.freshFor / 3))
+            try await source.confirm(1, bench)
             let confirmed = bench.now.seconds
-            bench.clock.advance(.seconds(301))
+            bench.clock.advance(.seconds(source.freshFor / 6 - 1))
+            try await bench.run(feedIsSilent: true)
+            #expect(bench.apns.calls.isEmpty)
+            bench.clock.advance(.seconds(2))
             try await bench.run(feedIsSilent: true)
             try await bench.run(feedIsSilent: true)
             #expect(bench.apns.calls.count == 1)
-            #expect(bench.apns.calls.first?.aps.integer("stale-date") == confirmed + 1800)
-            bench.clock.advance(.seconds(7200))
+            #expect(bench.apns.calls.first?.aps.integer("stale-date") == confirmed + source.freshFor)
+            bench.clock.advance(.seconds(4 * source.freshFor))
             try await bench.run(feedIsSilent: true)
             #expect(bench.apns.calls.count == 1, "nothing re-dates a state that was not confirmed since")
         }
     }
 
-    @Test("while a feed is silent nothing is started or rolled over; when it is back, both are")
-    func noStarts() async throws {
+    @Test("while a source is silent nothing is started or rolled over; when it is back, both are", arguments: SilentSource.all)
+    func noStarts(_ source: SilentSource) async throws {
         try await LiveBench.with { bench in
-            try await bench.score(runs: 1)
-            try await bench.running()
-            bench.clock.advance(.seconds(25_000))
-            try await bench.confirm()
-            bench.clock.advance(.seconds(2_001))
+            try await source.send(1, bench)
+            try await bench.running(match: source.subject)
+            bench.clock.advance(.seconds(27_000 - source.freshFor))
+            try await source.confirm(1, bench)
+            bench.clock.advance(.seconds(source.freshFor + 1))
             bench.apns.forget()
             try await bench.phone("bob", "phone-bob", 2)
-            try await bench.follow("bob")
+            try await bench.follow("bob", source.subject)
             try await bench.run(feedIsSilent: true)
             #expect(bench.apns.calls.isEmpty)
-            #expect(try await bench.states() == ["active"])
-            try await bench.score(runs: 2)
+            #expect(try await bench.states(match: source.subject) == ["active"])
+            let statuses = try await StartStatusStore(pool: bench.pool).statuses(of: "bob", now: bench.now)
+            #expect(statuses.map(\.reason) == [.feedSilent])
+            try await source.send(2, bench)
             try await bench.run()
             #expect(bench.apns.calls("start").count == 2)
-            #expect(try await bench.states() == ["active", "pending"])
+            #expect(try await bench.states(match: source.subject) == ["active", "pending"])
         }
     }
 
-    @Test("a start that waits in the queue when the feed becomes silent is not sent")
-    func waitingStart() async throws {
+    @Test("a start that waits in the queue when the source becomes silent is not sent", arguments: SilentSource.all)
+    func waitingStart(_ source: SilentSource) async throws {
         try await LiveBench.with { bench in
             try await bench.phone("ann", "phone", 1)
-            try await bench.follow("ann")
-            try await bench.score(runs: 1)
+            try await bench.follow("ann", source.subject)
+            try await source.send(1, bench)
             _ = try await bench.engine.turn(all: true)
             #expect(try await bench.count("SELECT count(*) FROM activityStarts") == 1)
-            bench.clock.advance(.seconds(1801))
+            bench.clock.advance(.seconds(source.freshFor + 1))
             try await bench.instance.send()
             #expect(bench.apns.calls.isEmpty)
         }
     }
 
-    @Test("six silent hours end the activities with the cause; they come back with the feed, and not before")
-    func end() async throws {
+    @Test("a long silence ends the activities with the cause; they come back with the source, and not before", arguments: SilentSource.all)
+    func end(_ source: SilentSource) async throws {
         try await LiveBench.with { bench in
-            try await bench.score(runs: 1)
-            try await bench.running()
+            try await source.send(1, bench)
+            try await bench.running(match: source.subject)
             bench.apns.forget()
-            bench.clock.advance(.seconds(6 * 3600))
+            bench.clock.advance(.seconds(source.endsAfter))
+            try await source.confirm(1, bench)
+            bench.clock.advance(.seconds(source.endsAfter))
             try await bench.run(feedIsSilent: true)
-            #expect(try await bench.states() == ["active"])
+            #expect(try await bench.states(match: source.subject) == ["active"])
             bench.clock.advance(.seconds(1))
             try await bench.run(feedIsSilent: true)
-            #expect(try await bench.states() == ["ended/match_end"])
+            #expect(try await bench.states(match: source.subject) == ["ended/match_end"])
             #expect(try await bench.count("SELECT count(*) FROM liveActivities WHERE endCause = 'feed_silent'") == 1)
             #expect(bench.apns.calls.map(\.event) == ["end"])
             bench.clock.advance(.seconds(3 * 86_400))
             try await bench.run(feedIsSilent: true)
             #expect(bench.apns.calls.count == 1)
-            try await bench.score(runs: 2)
-            try await bench.run()
+            // The same state again is enough.
+            try await source.confirm(1, bench)
+            try await bench.run(feedIsSilent: true)
             #expect(bench.apns.calls.map(\.event) == ["end", "start"])
-            #expect(try await bench.states() == ["ended/match_end", "pending"])
+            #expect(bench.apns.calls("start").first?.aps.integer("stale-date") == bench.now.seconds + source.freshFor)
+            #expect(try await bench.states(match: source.subject) == ["ended/match_end", "pending"])
         }
     }
 
     @Test(
-        "a feed silenced for three days: no start, nothing re-dated, the card stale in time, the activity ended; it all goes on with the feed"
+        "silenced for three days: no start, nothing re-dated, the card stale in time, sampled, the activity ended; it all goes on with the source",
+        arguments: SilentSource.all
     )
-    func threeDays() async throws {
+    func threeDays(_ source: SilentSource) async throws {
         try await LiveBench.with { bench in
-            try await bench.score(runs: 1)
-            try await bench.running()
+            try await source.send(1, bench)
+            try await bench.running(match: source.subject)
             let shownUntil = try #require(bench.apns.calls("start").first?.aps.integer("stale-date"))
-            #expect(shownUntil <= bench.now.seconds + 1800)
+            #expect(shownUntil <= bench.now.seconds + source.freshFor)
             bench.apns.forget()
             // As if it had stopped then: all stored times lie three days back, and nobody looked meanwhile.
             bench.clock.advance(.seconds(3 * 86_400))
             try await bench.phone("bob", "phone-bob", 2)
-            try await bench.follow("bob")
+            try await bench.follow("bob", source.subject)
             for _ in 0..<3 {
                 try await bench.run(feedIsSilent: true)
                 bench.clock.advance(.seconds(1000))
             }
-            #expect(bench.apns.calls.map(\.event) == ["end"], "no start, no heartbeat that dates the old score anew")
+            #expect(bench.apns.calls.map(\.event) == ["end"], "no start, no heartbeat that dates the old state anew")
             #expect(try await bench.count("SELECT count(*) FROM liveActivities WHERE endCause = 'feed_silent'") >= 1)
             #expect(try await bench.count("SELECT count(*) FROM liveActivities WHERE status = 'active'") == 0)
-            let match = try #require(try await MatchStore(pool: bench.pool).display("m1", now: bench.now))
-            #expect(match.feed == .lost)
+            #expect(try await source.feed(bench) == .lost)
+            let sample = try await FeedHealthStore(pool: bench.pool).feeds(now: bench.now)
+            #expect(sample.map(\.followers) == [2] && sample.map(\.silentSeconds) == [3 * 86_400 + 3000])
+            #expect(sample.map(\.name) == [source.isMatch ? "pushed: m1" : "pushed: FootballActivityAttributes"])
             bench.apns.forget()
-            try await bench.score(runs: 2)
+            try await source.send(2, bench)
             try await bench.run()
             #expect(bench.apns.calls.map(\.event) == ["start", "start"], "for who had a card and for who followed meanwhile")
-            #expect(try await MatchStore(pool: bench.pool).display("m1", now: bench.now)?.feed == .confirmed)
+            #expect(try await source.feed(bench) == .confirmed)
+            #expect(try await FeedHealthStore(pool: bench.pool).feeds(now: bench.now).map(\.followers) == [0])
+        }
+    }
+
+    @Test(
+        "Android devices: the moment from which a state is out of date, the end after a long silence, and the state again with the source",
+        arguments: SilentSource.all
+    )
+    func android(_ source: SilentSource) async throws {
+        try await LiveBench.with { bench in
+            try await bench.fcmDevice("ann", "android", 2)
+            try await bench.follow("ann", source.subject)
+            try await source.send(1, bench)
+            try await bench.run()
+            #expect(bench.android(2).map { $0.data("staleAt") } == ["\(bench.now.seconds + source.freshFor)"])
+            bench.apns.forget()
+            bench.clock.advance(.seconds(source.endsAfter))
+            try await bench.run(feedIsSilent: true)
+            #expect(bench.android(2).isEmpty)
+            bench.clock.advance(.seconds(15))
+            try await bench.run(feedIsSilent: true)
+            #expect(bench.android(2).map { $0.data("event") } == ["end"] && bench.android(2).first?.data("endCause") == "feed_silent")
+            bench.clock.advance(.seconds(60))
+            try await source.confirm(1, bench)
+            try await bench.run(feedIsSilent: true)
+            #expect(bench.android(2).map { $0.data("event") } == ["end", "update"])
+            #expect(bench.android(2).last?.data("staleAt") == "\(bench.now.seconds + source.freshFor)")
+        }
+    }
+
+    @Test("of a type one alert, with the followers of those of its subjects that were not confirmed for freshFor; of one without, none")
+    func affectedOfType() async throws {
+        try await LiveBench.with { bench in
+            let sources = ["a", "b"].map { SilentSource(subject: "FootballActivityAttributes/\($0)", freshFor: 600, endsAfter: 0) }
+            for source in sources {
+                try await source.send(1, bench)
+                for user in ["ann", "bob"] { try await bench.follow(user, source.subject) }
+            }
+            /// Of the one source: its subjects, how many followers are affected, and for how long it is silent.
+            func sample() async throws -> [Int64]? {
+                let feeds = try await FeedHealthStore(pool: bench.pool).feeds(now: bench.now)
+                #expect(feeds.count <= 1)
+                return feeds.first.map { [Int64($0.subjects), $0.followers, $0.silentSeconds] }
+            }
+            bench.clock.advance(.seconds(599))
+            #expect(try await sample() == [2, 0, 599])
+            bench.clock.advance(.seconds(1))
+            #expect(try await sample() == [2, 4, 600])
+            try await sources[1].confirm(1, bench)
+            #expect(try await sample() == [2, 2, 600])
+            try await bench.pool.execute("UPDATE activitySubjects SET freshFor = NULL")
+            #expect(try await sample() == nil)
         }
     }
 

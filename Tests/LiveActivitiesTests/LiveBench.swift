@@ -68,8 +68,11 @@ struct LiveBench: Sendable {
         try await instance.runUntilIdle(all: all)
     }
 
-    /// What a feed does that has nothing new.
-    func confirm() async throws { try await pool.execute(MatchQueries.confirm("true", now: now)) }
+    /// What a source does that has nothing new.
+    func confirm() async throws {
+        try await pool.execute(MatchQueries.confirm("true", now: now))
+        try await pool.execute(CustomQueries.confirm("true", now: now))
+    }
 
     static func token(_ number: Int) -> String { String(repeating: "a", count: 60) + "\(1000 + number)" }
     static func startToken(_ number: Int) -> String { String(repeating: "b", count: 60) + "\(1000 + number)" }

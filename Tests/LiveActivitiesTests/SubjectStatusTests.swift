@@ -20,9 +20,10 @@ struct SubjectStatusTests {
     private static func status(
         _ activity: SubjectStatus.Activity?,
         _ device: SubjectStatus.Device? = able,
-        isLive: Bool = true
+        isLive: Bool = true,
+        isFresh: Bool = true
     ) -> SubjectStatus {
-        SubjectStatus(activity, on: device, timestamp: 100, isLive: isLive, now: now)
+        SubjectStatus(activity, on: device, timestamp: 100, isLive: isLive, isFresh: isFresh, now: now)
     }
 
     @Test("without an activity: no device, none that can be started, no start token, not live, or due")
@@ -32,6 +33,7 @@ struct SubjectStatusTests {
         #expect(Self.status(nil, SubjectStatus.Device(isSupported: true, canStart: false)).reason == .noStartToken)
         #expect(Self.status(nil, isLive: false).reason == .subjectNotLive)
         #expect(Self.status(nil).reason == .startDue)
+        #expect(Self.status(nil, isFresh: false).reason == .feedSilent)
         #expect(Self.status(nil).shows == .nothing)
     }
 
@@ -50,6 +52,7 @@ struct SubjectStatusTests {
         #expect(Self.status(Self.activity(.pending) { $0.startAcceptedAt = Self.now }).reason == .tokenMissing)
         #expect(Self.status(Self.activity(.pending) { $0.nextStartAt = Self.now + .seconds(120) }).reason == .startPostponed)
         #expect(Self.status(Self.activity(.pending) { $0.nextStartAt = Self.now }).reason == .startDue)
+        #expect(Self.status(Self.activity(.pending) { $0.nextStartAt = Self.now }, isFresh: false).reason == .feedSilent)
         #expect(Self.status(Self.activity(.pending), SubjectStatus.Device(isSupported: true, canStart: false)).reason == .noStartToken)
     }
 

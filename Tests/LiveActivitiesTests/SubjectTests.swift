@@ -135,6 +135,46 @@ struct SubjectTests {
         }
     }
 
+    @Test(
+        "freshFor: of the type, of a PUT instead of it; GET says when its source confirmed it and how it stands; the same state again confirms"
+    )
+    func freshness() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            func feed(_ freshFor: Int64, _ feed: String, confirmedAt: Timestamp? = nil) async throws -> Bool {
+                let status = try await Self.status(routes)
+                return status["freshFor"]?.integer == freshFor && status["feed"]?.string == feed
+                    && (confirmedAt == nil || status["confirmedAt"]?.string == confirmedAt?.rfc3339)
+            }
+            let first = Self.state(0, #", "sequence": 4"#)
+            #expect(try await Self.put(routes, first).json["result"] == .string("created"))
+            #expect(try await feed(600, "confirmed"))
+            bench.clock.advance(.seconds(601))
+            #expect(try await feed(600, "stale"))
+            #expect(try await Self.put(routes, Self.state(0, #", "sequence": 3"#)).json["result"] == .string("stale"))
+            #expect(try await feed(600, "stale"), "an older number confirms nothing")
+            #expect(try await Self.put(routes, first).json["result"] == .string("stale"))
+            #expect(try await feed(600, "confirmed", confirmedAt: bench.now))
+            #expect(try await Self.put(routes, Self.state(0, #", "sequence": 5, "freshFor": 3600"#)).json["result"] == .string("accepted"))
+            bench.clock.advance(.seconds(601))
+            #expect(try await feed(3600, "confirmed"))
+            #expect(try await Self.put(routes, Self.state(0, #", "sequence": 6"#)).json["result"] == .string("accepted"))
+            #expect(try await feed(3600, "confirmed"), "it stays as it is")
+            let wrong = try await Self.put(routes, Self.state(0, #", "sequence": 7, "freshFor": 60"#))
+            #expect(wrong.status == .unprocessableContent && wrong.json["pointer"]?.string == "/freshFor")
+            _ = try await routes.call(Self.path, .delete, as: "service")
+            bench.clock.advance(.seconds(7200))
+            #expect(try await feed(3600, "confirmed"), "there is nothing to confirm any more")
+            let pager = """
+                {"attributes": {"recipient": "Ann"}, "startAlert": {"title": "Pager", "body": "Disk full"}, "contentState": {"sender": "Ops",
+                 "message": "Disk full", "timestamp": 1800000000, "isDemo": false, "messageIndex": 0, "totalMessages": 1}}
+                """
+            #expect(try await routes.call("/live/PagerActivityAttributes/p1", .put, as: "service", pager).status == .created)
+            let answer = String(buffer: try await routes.call("/live/PagerActivityAttributes/p1", .get, as: "service").body)
+            #expect(!answer.contains("confirmedAt") && !answer.contains(#""feed""#))
+        }
+    }
+
     @Test("after a 410 the card starts again by itself, as instance 2; GET says what each device shows meanwhile, and why")
     func heals() async throws {
         try await LiveRoutes.with { routes in

@@ -103,20 +103,27 @@ struct MatchesTests {
         }
     }
 
-    @Test("a match whose feed confirms nothing is marked in the overview and on its page")
-    func silent() async throws {
+    @Test(
+        "what its source confirms no more is marked in the overview and on its page: a match after five minutes, another subject after freshFor",
+        arguments: [
+            ("final%2F26", Query("UPDATE activeMatches SET confirmedAt"), Int64(299), Int64(301)),
+            ("OrderAttributes%2F77", "UPDATE activitySubjects SET freshFor = 600, confirmedAt", 599, 601),
+        ]
+    )
+    func silent(_ subject: String, _ confirm: Query, _ quiet: Int64, _ silent: Int64) async throws {
         try await OnCallRoutesTests().withSite { client, pool in
             try await Self.seed(pool)
             func shown() async throws -> [Bool] {
                 var shown: [Bool] = []
-                for path in ["/oncall/matches", "/oncall/matches/final%2F26"] {
+                for path in ["/oncall/matches", "/oncall/matches/\(subject)"] {
                     let answer = try await client.execute(uri: path, method: .get, headers: Self.reading)
                     shown.append(String(buffer: answer.body).contains("has confirmed nothing for"))
                 }
                 return shown
             }
+            try await pool.execute("\(confirm) = \(Self.now - .seconds(quiet))")
             #expect(try await shown() == [false, false])
-            try await pool.execute("UPDATE activeMatches SET confirmedAt = \(Self.now - .seconds(420))")
+            try await pool.execute("\(confirm) = \(Self.now - .seconds(silent))")
             #expect(try await shown() == [true, true])
         }
     }

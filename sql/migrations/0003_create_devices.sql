@@ -70,6 +70,8 @@ CREATE UNIQUE INDEX devices_startTokenOwner ON devices (pushToStartTokenHash, ap
 CREATE INDEX devices_deviceId ON devices (deviceId);
 -- Deletion of expired devices.
 CREATE INDEX devices_expiresAt ON devices (expiresAt);
+-- Android devices that are new: they are sent what their user follows.
+CREATE INDEX devices_android ON devices (tokenStateSince) WHERE platform = 'android';
 
 COMMENT ON TABLE devices IS 'One row per user and device, with the tokens that pushes to it are sent to.';
 COMMENT ON COLUMN devices.pushToken IS 'The encrypted token. Never to be granted to analysts, logged or shown.';

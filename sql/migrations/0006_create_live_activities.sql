@@ -70,6 +70,8 @@ CREATE TABLE activeMatches (
     lastUpdatedAt    timestamptz      NOT NULL,
     -- When the feed last said that this is the state: with a newer one, with the same one again, or with 304.
     confirmedAt      timestamptz      NOT NULL DEFAULT now(),
+    -- Seconds. Once it was not confirmed for so long, it is out of date.
+    freshFor         integer          NOT NULL DEFAULT 1800,
     -- 48 hours after the match ended; null until then.
     expiresAt        timestamptz
 );
@@ -89,21 +91,21 @@ CREATE TABLE scoreFeeds (
 
 COMMENT ON TABLE scoreFeeds IS 'Who polls which score feed.';
 
--- Input of alert rules: which score feeds confirm nothing, and how many people that affects. Sampled by the evaluator.
+-- Input of alert rules: which sources of subjects confirm nothing, and how many people that affects. Sampled by the evaluator.
 CREATE TABLE feedMinutes (
     minute        timestamptz      NOT NULL,
-    -- The feed's name, or 'pushed: ' and the matchId.
+    -- source in subjectSources
     feed          text COLLATE "C" NOT NULL,
-    -- Matches of the feed that are being played; 0: none is any more, so nobody is affected.
-    matches       integer          NOT NULL,
-    -- Followers of those of them that the feed confirmed nothing of for a minute or longer.
+    -- Live subjects of the source; 0: none is any more, so nobody is affected.
+    subjects      integer          NOT NULL,
+    -- Followers of those of them that were not confirmed for affectsAfter (subjectSources).
     followers     bigint           NOT NULL,
-    -- Since the match that was confirmed longest ago was confirmed.
+    -- Since the subject that was confirmed longest ago was confirmed.
     silentSeconds bigint           NOT NULL,
     PRIMARY KEY (minute, feed)
 );
 
-COMMENT ON TABLE feedMinutes IS 'Score feeds of matches that are being played, sampled once a minute.';
+COMMENT ON TABLE feedMinutes IS 'Sources of live subjects, sampled once a minute.';
 
 CREATE TABLE activitySubjects (
     -- '<attributesType>/<activityId>'
@@ -127,8 +129,12 @@ CREATE TABLE activitySubjects (
     startAlertBody  text             NOT NULL,
     startAlertSound text,
     startAlertLevel text,
-    -- When the state is out of date; null: half an hour after stateTimestamp.
+    -- When the state is out of date at the latest. If this and freshFor are null: half an hour after stateTimestamp.
     staleAt         timestamptz,
+    -- As in activeMatches; null: its source does not repeat the state, so nothing confirms it.
+    freshFor        integer,
+    -- When the caller last said that this is the state: with a newer one, or with the same one again.
+    confirmedAt     timestamptz      NOT NULL DEFAULT now(),
     relevanceScore  double precision,
     dismissAt       timestamptz,
     endedAt         timestamptz,
@@ -149,15 +155,30 @@ COMMENT ON TABLE activitySubjects IS 'State of each subject that is not a match.
 CREATE VIEW liveSubjects WITH (security_invoker = true) AS
 SELECT matchId AS subject, 'MatchActivityAttributes'::text COLLATE "C" AS attributesType, phase,
     phase IN ('live', 'break', 'interrupted') AS isLive, displayState AS contentState, stateHash, stateTimestamp, stateBuiltAt,
-    confirmedAt, seq, epoch, endedAt
+    confirmedAt, freshFor, startPriority, startsAt, seq, epoch, endedAt
 FROM activeMatches
 UNION ALL
--- No feed confirms the state of other subjects.
 SELECT subject, attributesType, CASE WHEN endedAt IS NULL THEN 'live' ELSE 'ended' END, endedAt IS NULL, contentState, stateHash,
-    stateTimestamp, stateBuiltAt, NULL::timestamptz, seq, epoch, endedAt
+    stateTimestamp, stateBuiltAt, confirmedAt, freshFor, CASE WHEN critical THEN 1 ELSE 5 END::smallint, NULL::timestamptz, seq, epoch,
+    endedAt
 FROM activitySubjects;
 
 COMMENT ON VIEW liveSubjects IS 'All subjects: matches, and those of other types.';
+
+-- What confirms the state of a subject, and when it is silent. No content: the evaluator of alerts reads it.
+CREATE VIEW subjectSources WITH (security_invoker = true) AS
+SELECT matchId AS subject, coalesce(feedUrl, 'pushed: ' || matchId) AS source, phase IN ('live', 'break', 'interrupted') AS isLive,
+    confirmedAt, freshFor,
+    -- Seconds without a confirmation after which the source is shown as silent, and after which followers count as affected. A polled feed
+    -- is asked at least twice in that minute. Who pushes has nothing to say in a break.
+    300 AS silentAfter, CASE WHEN feedUrl IS NULL AND phase <> 'live' THEN freshFor ELSE 60 END AS affectsAfter
+FROM activeMatches
+UNION ALL
+-- One source for a type: the outage of a service is one incident, however many subjects it has.
+SELECT subject, 'pushed: ' || attributesType, endedAt IS NULL, confirmedAt, freshFor, freshFor, freshFor
+FROM activitySubjects WHERE freshFor IS NOT NULL;
+
+COMMENT ON VIEW subjectSources IS 'Subjects whose state is confirmed by a source, and when it was.';
 
 -- An alert belongs to the state that brought it, and is due to each device that was sent neither that state nor a newer one.
 CREATE TABLE activityAlerts (
@@ -207,8 +228,8 @@ CREATE TABLE liveActivities (
     status               activityStatus   NOT NULL,
     endReason            text             CHECK (endReason IN
         ('match_end', 'user_unfollow', 'user_dismissed', 'token_invalid', 'device_unregistered', 'rolled_over', 'stumps')),
-    -- More specific than endReason: 'stale' if the app ended the activity because updates stopped, 'feed_silent' with match_end if the feed
-    -- of the match was silent for six hours.
+    -- More specific than endReason: 'stale' if the app ended the activity because updates stopped, 'feed_silent' with match_end if nothing
+    -- confirmed the subject for too long.
     endCause             text,
     attributesType       text COLLATE "C" NOT NULL,
     -- Copies of the device's columns: the activity may have to be ended after the device was deleted.

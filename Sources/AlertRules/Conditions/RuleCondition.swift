@@ -48,7 +48,7 @@ package enum SeriesSource: Sendable, Hashable {
     case codes
     /// Hourly cohorts of devices whose token was no longer registered.
     case reregistrations
-    /// Samples of the score feeds: how many followers silent ones affect.
+    /// Samples of the sources of live subjects: how many followers silent ones affect.
     case feeds
 }
 

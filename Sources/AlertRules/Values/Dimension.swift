@@ -7,7 +7,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, Codin
     case appVersion
     /// The provider's own code; groups of `first_sight` only.
     case providerErrorCode
-    /// The score feed: its URL, or `pushed: ` and the matchId; groups of `feed_silent` only.
+    /// The source of live subjects: a score feed's URL; `pushed: ` and the matchId, or the type of other subjects. Groups of `feed_silent` only.
     case feed
 
     /// Every condition over attempts knows these.

@@ -2,29 +2,29 @@ import AlertRules
 import Postgres
 package import PushContract
 
-/// One score feed of matches that are being played.
+/// One source of live subjects, such as a score feed.
 package struct FeedSample: Sendable, Hashable {
-    /// Its URL without the query, or `pushed: ` and the matchId.
+    /// A feed's URL without the query; `pushed: ` and the matchId, or the type of other subjects.
     package var feed: String
-    package var matches: Int32
-    /// Followers of the matches that it confirmed nothing of for a minute or longer.
+    package var subjects: Int32
+    /// Followers of those of them that it has not confirmed for too long.
     package var followers: Int64
     package var silentSeconds: Int64
 
-    package init(feed: String, matches: Int32, followers: Int64, silentSeconds: Int64) {
+    package init(feed: String, subjects: Int32, followers: Int64, silentSeconds: Int64) {
         self.feed = feed
-        self.matches = matches
+        self.subjects = subjects
         self.followers = followers
         self.silentSeconds = silentSeconds
     }
 }
 
-/// The feeds of all matches that are being played.
+/// The sources of all live subjects.
 package typealias FeedSampling = @Sendable (Timestamp) async throws -> [FeedSample]
 
 /// Keeps `feedMinutes`: one sample for each feed and minute in which somebody evaluates.
 enum FeedSeries {
-    /// How long it is written of a feed that none of its matches is being played any more: longer than any rule looks for a recovery.
+    /// How long it is written of a feed that none of its subjects is live any more: longer than any rule looks for a recovery.
     private static let over = Duration.seconds(2 * 3600)
     private static let retention = Duration.seconds(35 * 86_400)
 
@@ -33,13 +33,13 @@ enum FeedSeries {
         let minute = now.flooredToMinute()
         try await session.execute(
             """
-            INSERT INTO feedMinutes (minute, feed, matches, followers, silentSeconds)
+            INSERT INTO feedMinutes (minute, feed, subjects, followers, silentSeconds)
             SELECT \(minute)::timestamptz, s.* FROM unnest(
-                \(samples.map(\.feed)), \(samples.map(\.matches)), \(samples.map(\.followers)), \(samples.map(\.silentSeconds))
-            ) AS s (feed, matches, followers, silentSeconds)
+                \(samples.map(\.feed)), \(samples.map(\.subjects)), \(samples.map(\.followers)), \(samples.map(\.silentSeconds))
+            ) AS s (feed, subjects, followers, silentSeconds)
             UNION ALL
             SELECT DISTINCT \(minute)::timestamptz, k.feed, 0, 0, 0 FROM feedMinutes k
-            WHERE k.matches > 0 AND k.feed <> ALL(\(samples.map(\.feed)))
+            WHERE k.subjects > 0 AND k.feed <> ALL(\(samples.map(\.feed)))
               AND k.minute > (SELECT max(minute) FROM feedMinutes WHERE minute < \(minute)) - \(over.inSeconds) * interval '1 second'
             ON CONFLICT DO NOTHING
             """

@@ -39,7 +39,7 @@ enum SeriesSQL {
                 """
         case .feeds:
             return header + """
-                SELECT minute, feed, matches, followers, silentSeconds
+                SELECT minute, feed, subjects, followers, silentSeconds
                 FROM feedMinutes
                 WHERE minute >= '\(from)' AND minute < '\(to)'\(condition(.feed, "feed"))
                 ORDER BY minute, feed;

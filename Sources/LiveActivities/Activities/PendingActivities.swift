@@ -47,7 +47,7 @@ enum PendingActivities {
               OR (last.endReason = 'token_invalid' AND healed.times <= \(policy.backOff.count + 1)
                   AND (last.endCause IS DISTINCT FROM 'stale' OR last.lastStateHash IS DISTINCT FROM m.stateHash))
               OR last.endReason = 'stumps'
-              OR (last.endCause = \(FeedSilence.cause) AND m.confirmedAt > last.endedAt)
+              OR (last.endCause = \(Freshness.cause) AND m.confirmedAt > last.endedAt)
               OR (last.endReason = 'device_unregistered' AND d.registeredAt > last.endedAt))))
         ON CONFLICT DO NOTHING
         """
@@ -60,7 +60,7 @@ enum PendingActivities {
         SELECT a.matchId, a.userId, a.deviceId, a.instance + 1, 'pending', a.attributesType, a.app, a.environment, \(now), \(now)
         FROM liveActivities a JOIN liveSubjects m ON m.subject = a.matchId
         WHERE a.matchId = ANY(\(subjects)) AND a.status = 'active' AND a.activatedAt <= \(now - policy.rollOverAfter)
-          AND m.isLive AND \(FeedSilence.isFresh(now: now))
+          AND m.isLive AND \(Freshness.isFresh(now: now))
           AND NOT EXISTS (SELECT 1 FROM liveActivities n
               WHERE n.matchId = a.matchId AND n.userId = a.userId AND n.deviceId = a.deviceId AND n.instance > a.instance)
         ON CONFLICT DO NOTHING

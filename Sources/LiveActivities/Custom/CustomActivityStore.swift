@@ -131,7 +131,9 @@ package struct CustomActivityStore: Sendable {
                     try connection.execute(PendingActivities.create(subjects: [subject], policy, now: now))
                     return (.created, nil)
                 }
-                switch try put.verdict(on: stored) {
+                let verdict = try put.verdict(on: stored)
+                if verdict.confirms { try connection.execute(CustomQueries.confirm("subject = \(subject)", now: now)) }
+                switch verdict {
                 case .stale: return (.stale, nil)
                 case .unchanged: return (.unchanged, nil)
                 case .end(let end):

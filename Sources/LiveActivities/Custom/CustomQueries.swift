@@ -36,18 +36,19 @@ enum CustomQueries {
     static func insert(_ state: SubjectState, subject: String, type: AttributesType, now: Timestamp) -> Query {
         """
         INSERT INTO activitySubjects (subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt,
-            startAlertTitle, startAlertBody, startAlertSound, startAlertLevel, staleAt, relevanceScore, sequence, usesChannels, createdAt,
-            lastUpdatedAt)
+            startAlertTitle, startAlertBody, startAlertSound, startAlertLevel, staleAt, relevanceScore, sequence, usesChannels, freshFor,
+            confirmedAt, createdAt, lastUpdatedAt)
         VALUES (\(subject), \(type.name), \(state.attributes), \(state.contentState), \(hash(state.contentState)), \(now.seconds), \(now),
             \(state.startAlert.title), \(state.startAlert.body), \(state.startAlert.sound), \(state.startAlert.interruptionLevel?.rawValue),
-            \(state.staleAt), \(state.relevanceScore), \(state.sequence), \(type.usesChannels), \(now), \(now))
+            \(state.staleAt), \(state.relevanceScore), \(state.sequence), \(type.usesChannels),
+            \((state.freshFor ?? type.freshFor)?.components.seconds), \(now), \(now), \(now))
         ON CONFLICT (subject) DO NOTHING
         """
     }
 
     static func lock(_ subject: String) -> Query {
         """
-        SELECT attributes, stateHash, sequence, staleAt, relevanceScore, endedAt IS NOT NULL FROM activitySubjects
+        SELECT attributes, stateHash, sequence, staleAt, relevanceScore, endedAt IS NOT NULL, freshFor FROM activitySubjects
         WHERE subject = \(subject) FOR UPDATE
         """
     }
@@ -56,19 +57,28 @@ enum CustomQueries {
         """
         UPDATE activitySubjects SET contentState = \(update.contentState), stateHash = \(hash(update.contentState)), seq = seq + 1,
             stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now), lastUpdatedAt = \(now),
-            critical = \(update.isCritical), staleAt = \(update.staleAt), relevanceScore = coalesce(\(update.relevanceScore), relevanceScore)
+            confirmedAt = \(now), critical = \(update.isCritical), staleAt = \(update.staleAt), relevanceScore = coalesce(\(update.relevanceScore), relevanceScore)
         WHERE subject = \(subject) AND endedAt IS NULL
+        """
+    }
+
+    /// The same state again.
+    static func confirm(_ subjects: Query, now: Timestamp) -> Query {
+        """
+        UPDATE activitySubjects SET confirmedAt = greatest(confirmedAt, \(now))
+        WHERE \(subjects) AND freshFor IS NOT NULL AND endedAt IS NULL
         """
     }
 
     /// What only a `PUT` says.
     static func note(_ put: SubjectPut, subject: String) -> Query {
-        guard let alert = put.startAlert else {
-            return "UPDATE activitySubjects SET sequence = coalesce(\(put.sequence), sequence) WHERE subject = \(subject)"
-        }
+        let common: Query = """
+            sequence = coalesce(\(put.sequence), sequence), freshFor = coalesce(\(put.freshFor?.components.seconds), freshFor)
+            """
+        guard let alert = put.startAlert else { return "UPDATE activitySubjects SET \(common) WHERE subject = \(subject)" }
         return """
-            UPDATE activitySubjects SET sequence = coalesce(\(put.sequence), sequence), startAlertTitle = \(alert.title),
-                startAlertBody = \(alert.body), startAlertSound = \(alert.sound), startAlertLevel = \(alert.interruptionLevel?.rawValue)
+            UPDATE activitySubjects SET \(common), startAlertTitle = \(alert.title), startAlertBody = \(alert.body),
+                startAlertSound = \(alert.sound), startAlertLevel = \(alert.interruptionLevel?.rawValue)
             WHERE subject = \(subject)
             """
     }

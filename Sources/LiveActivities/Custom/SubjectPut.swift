@@ -13,6 +13,8 @@ struct SubjectState: Sendable, Hashable {
     var relevanceScore: Double?
     /// The caller's number of the state.
     var sequence: Int64?
+    /// Nil: as its type says.
+    var freshFor: Duration?
 }
 
 /// The body of `PUT /live/{type}/{id}`, checked against the type's schemas.
@@ -22,6 +24,8 @@ struct SubjectPut: Sendable {
     /// Nil: as before.
     var startAlert: LiveSubject.Alert?
     var sequence: Int64?
+    /// Nil: as before; at first as its type says.
+    var freshFor: Duration?
     /// The subject is over with this state.
     var isFinal: Bool
     var dismissAt: Timestamp?
@@ -34,6 +38,7 @@ struct SubjectPut: Sendable {
         }
         startAlert = try CustomActivity.alert(&fields, "startAlert")
         sequence = try fields.optional("sequence", JSONFields.integer(0...Int64.max))
+        freshFor = try fields.optional("freshFor", JSONFields.integer(AttributesType.freshForSeconds)).map { .seconds($0) }
         isFinal = try fields.optional("final", JSONFields.bool) ?? false
         dismissAt = try fields.optional("dismissAt", CustomActivity.dismissal(now))
         if dismissAt != nil, !isFinal {
@@ -62,13 +67,25 @@ struct SubjectPut: Sendable {
             startAlert: startAlert,
             staleAt: update.staleAt,
             relevanceScore: update.relevanceScore,
-            sequence: sequence
+            sequence: sequence,
+            freshFor: freshFor
         )
     }
 
     enum Verdict: Sendable {
-        case stale, unchanged, update
+        /// - Parameter isSame: it is the known state with its number.
+        case stale(isSame: Bool)
+        case unchanged, update
         case end(CustomEnd)
+
+        /// Whether it says that the known state is still the newest, as a source does that has no news.
+        var confirms: Bool {
+            switch self {
+            case .stale(let isSame): isSame
+            case .unchanged: true
+            case .update, .end: false
+            }
+        }
     }
 
     /// What this state means for the one that is stored. Pure. Throws for what contradicts it.
@@ -80,8 +97,8 @@ struct SubjectPut: Sendable {
                 pointer: "/attributes"
             )
         }
-        if let sequence, let known = stored.sequence, sequence <= known { return .stale }
         let isSame = CustomQueries.hash(update.contentState) == stored.hash
+        if let sequence, let known = stored.sequence, sequence <= known { return .stale(isSame: isSame && sequence == known) }
         if stored.isOver {
             guard isFinal, isSame else {
                 throw .conflict("This subject has ended. Use another id.", code: "subject_ended", pointer: nil)
@@ -94,7 +111,9 @@ struct SubjectPut: Sendable {
             )
         }
         let isQuiet = update.alert == nil && startAlert == nil && sequence == stored.sequence
-        let isLevel = update.relevanceScore == nil || update.relevanceScore == stored.relevanceScore
+        let isLevel =
+            (update.relevanceScore == nil || update.relevanceScore == stored.relevanceScore)
+            && (freshFor == nil || freshFor == stored.freshFor)
         return isSame && isQuiet && isLevel && update.staleAt == stored.staleAt ? .unchanged : .update
     }
 }
@@ -107,9 +126,20 @@ struct StoredState: Sendable {
     var staleAt: Timestamp?
     var relevanceScore: Double?
     var isOver: Bool
+    var freshFor: Duration?
+}
 
+extension StoredState {
     init(_ row: Row) throws {
-        let values = try row.decode((String, String, Int64?, Timestamp?, Double?, Bool).self)
-        (attributes, hash, sequence, staleAt, relevanceScore, isOver) = values
+        let values = try row.decode((String, String, Int64?, Timestamp?, Double?, Bool, Int32?).self)
+        self.init(
+            attributes: values.0,
+            hash: values.1,
+            sequence: values.2,
+            staleAt: values.3,
+            relevanceScore: values.4,
+            isOver: values.5,
+            freshFor: values.6.map { .seconds(Int64($0)) }
+        )
     }
 }

@@ -6,7 +6,7 @@ import ServiceKit
 
 /// The pushes of a subject. Pure: the same subject gives the same bytes for every recipient.
 enum LivePayloads {
-    /// A state nobody followed up for so long is shown as out of date: two heartbeats.
+    /// A state without another moment is out of date so long after its timestamp: two heartbeats.
     static let staleAfter = Duration.seconds(1800)
     static let startLifetime = Duration.seconds(600)
     static let endLifetime = Duration.seconds(4 * 3600)
@@ -112,10 +112,12 @@ enum LivePayloads {
         }
     }
 
-    /// A heartbeat after the caller's moment shows a state that is out of date.
+    /// The caller's moment, or when its source has not confirmed it for too long, whichever is sooner. A heartbeat after it shows a state
+    /// that is out of date.
     static func staleDate(_ subject: LiveSubject) -> Timestamp {
         let timestamp = Timestamp(seconds: subject.timestamp)
-        return subject.staleAt.map { max($0, timestamp + .seconds(1)) } ?? timestamp + staleAfter
+        guard let staleAt = [subject.staleAt, subject.freshness?.staleAt].compactMap({ $0 }).min() else { return timestamp + staleAfter }
+        return max(staleAt, timestamp + .seconds(1))
     }
 
     static func dismissal(_ subject: LiveSubject, reason: EndReason, stamp: Timestamp, now: Timestamp) -> Timestamp {

@@ -78,8 +78,9 @@ enum MatchQueries {
 
     static func display(_ matchId: String, now: Timestamp) -> Query {
         """
-        SELECT displayState, seq, phase, confirmedAt FROM activeMatches
-        WHERE matchId = \(matchId) AND (expiresAt IS NULL OR expiresAt > \(now))
+        SELECT a.displayState, a.seq, m.confirmedAt, m.isLive, m.freshFor, m.silentAfter
+        FROM activeMatches a JOIN subjectSources m ON m.subject = a.matchId
+        WHERE a.matchId = \(matchId) AND (a.expiresAt IS NULL OR a.expiresAt > \(now))
         """
     }
 

@@ -101,8 +101,8 @@ package struct MatchStore: Sendable {
     /// Nil for an unknown match and for one that ended long ago.
     package func display(_ matchId: String, now: Timestamp) async throws -> Display? {
         try await pool.query(MatchQueries.display(matchId, now: now)).first.map {
-            let (text, seq, phase, confirmedAt) = try $0.decode((String, Int64, String, Timestamp).self)
-            let feed = FeedState(phase: phase, confirmedAt: confirmedAt, now: now)
+            let (text, seq, confirmedAt, isLive, freshFor, silent) = try $0.decode((String, Int64, Timestamp, Bool, Int32, Int32).self)
+            let feed = FeedState(isLive, confirmedAt, freshFor, silent, now: now)
             return Display(text: text, seq: seq, confirmedAt: confirmedAt, feed: feed)
         }
     }

@@ -29,23 +29,29 @@ struct OrchestratorStore: Sendable {
         }
     }
 
-    /// Ends what is shown of matches whose feed has been silent for very long; how many matches an owner leases whose feed is silent.
-    func endSilent(owner: String, now: Timestamp) async throws -> Int {
+    /// Ends what is shown of those of the subjects whose source has confirmed nothing for very long; of how many the source is silent.
+    func endSilent(_ subjects: [String], now: Timestamp) async throws -> Int {
+        guard !subjects.isEmpty else { return 0 }
         let silent = try await pool.query(
             """
-            SELECT matchId, confirmedAt FROM activeMatches WHERE owner = \(owner) AND phase IN ('live', 'break', 'interrupted')
-              AND confirmedAt < \(now - FeedSilence.countsAfter)
+            SELECT m.subject, \(Freshness.isLost(now: now)) FROM subjectSources m WHERE m.subject = ANY(\(subjects)) AND m.isLive
+                AND m.confirmedAt + m.silentAfter * interval '1 second' < \(now)
             """
-        ).map { try $0.decode((String, Timestamp).self) }
-        let lost = silent.filter { now - $0.1 > FeedSilence.endsAfter }.map(\.0)
-        guard !lost.isEmpty else { return silent.count }
+        ).map { try $0.decode((String, Bool).self) }
+        let candidates = silent.filter(\.1).map(\.0)
+        guard !candidates.isEmpty else { return silent.count }
         try await pool.performTransaction { connection in
-            // The feed may have come back meanwhile.
-            let condition: Query = """
-                matchId IN (SELECT m.matchId FROM activeMatches m
-                    WHERE m.matchId = ANY(\(lost)) AND m.confirmedAt < \(now - FeedSilence.endsAfter) FOR UPDATE)
-                """
-            try ActivityEnds.end(condition, reason: .matchEnd, cause: FeedSilence.cause, on: connection, now: now)
+            // The source may have come back meanwhile.
+            var lost: [String] = []
+            for (table, id) in [("activeMatches", "matchId"), ("activitySubjects", "subject")] {
+                lost += try connection.query(
+                    """
+                    SELECT \(raw: id) FROM \(raw: table) m WHERE \(raw: id) = ANY(\(candidates)) AND \(Freshness.isLost(now: now))
+                    ORDER BY \(raw: id) FOR UPDATE
+                    """
+                ).map { try $0.decode(String.self) }
+            }
+            try ActivityEnds.end("matchId = ANY(\(lost))", reason: .matchEnd, cause: Freshness.cause, on: connection, now: now)
             try connection.execute(OrchestratorStore.retireChannels(of: lost, now: now))
         }
         return silent.count

@@ -9,29 +9,29 @@ extension LiveEngine {
     /// the deliveries of many followers take longer to store than updates of Live Activities may wait.
     func otherDevicesJobs(now: Timestamp) async -> [Job] {
         guard hasLeases, state.withLock({ $0.otherDevices.freeJobs > 0 }) else { return [] }
-        let followed = await recentFollows(now: now)
+        let newcomers = await newcomers(now: now)
         return state.withLock { state in
             state.otherDevices.keepOnly(state.subjects.keys)
             let due = state.subjects.values.map { (subject: $0, alert: state.fanOut.state(of: $0.id)?.alerts.last?.timestamp ?? 0) }
                 .filter { state.otherDevices.isDue($0.subject, alertTimestamp: $0.alert, now: now) }
                 .sorted { $0.alert > $1.alert }
             var looks = due.map { OtherDevicesLook(subject: $0.subject) }
-            if let followed {
-                looks += followed.subjects.compactMap { state.subjects[$0] }.filter(\.isLive).map {
-                    OtherDevicesLook(subject: $0, newcomersSince: followed.since)
+            if let newcomers {
+                looks += newcomers.subjects.compactMap { state.subjects[$0] }.filter(\.isLive).map {
+                    OtherDevicesLook(subject: $0, newcomersSince: newcomers.since)
                 }
             }
             return state.otherDevices.begin(looks).map(Job.otherDevices)
         }
     }
 
-    /// Nil: it is not time to look, or it failed.
-    private func recentFollows(now: Timestamp) async -> (subjects: [String], since: Timestamp)? {
+    /// Subjects with new followers or devices. Nil: it is not time to look, or it failed.
+    private func newcomers(now: Timestamp) async -> (subjects: [String], since: Timestamp)? {
         guard let since = state.withLock({ $0.otherDevices.newcomersSince(now: now) }) else { return nil }
         do {
-            return (try await stores.otherDevices.followed(since: since), since)
+            return (try await stores.otherDevices.withNewcomers(since: since), since)
         } catch {
-            logger.warning("new followers cannot be read; trying again", metadata: ["error": "\(error)"])
+            logger.warning("new followers and devices cannot be read; trying again", metadata: ["error": "\(error)"])
             return nil
         }
     }

@@ -110,9 +110,7 @@ struct OtherDevicesDecision: Sendable, Hashable {
         if subject.isOver { return .end(.matchEnd, cause: nil) }
         if subject.isResting { return .end(.stumps, cause: nil) }
         guard subject.isLive else { return nil }
-        if let confirmedAt = subject.confirmedAt, now - confirmedAt > FeedSilence.endsAfter {
-            return .end(.matchEnd, cause: FeedSilence.cause)
-        }
+        if subject.freshness?.isLost(now: now) == true { return .end(.matchEnd, cause: Freshness.cause) }
         return subject.isFresh(now: now) && LivePayloads.staleDate(subject) > now ? .state : nil
     }
 }

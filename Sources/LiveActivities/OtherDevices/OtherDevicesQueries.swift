@@ -36,21 +36,28 @@ enum OtherDevicesQueries {
         """
     }
 
-    /// Android devices whose user follows only since then and that were not sent this state or a newer one since.
+    /// Of the device `d`: registered since then, anew or with another token.
+    private static func isRegistered(since: Timestamp) -> Query { "d.tokenState = 'active' AND d.tokenStateSince > \(since)" }
+
+    /// Android devices that are registered, or whose user follows, only since then, and that were not sent this state or a newer one since.
     static func newcomers(_ subject: LiveSubject, since: Timestamp, now: Timestamp) -> Query {
         let prefix = OtherDevicesSend.prefix(subject.id)
         return """
-            \(android(subject.id, type: subject.attributesType, now: now)) AND f.followedAt > \(since)
+            \(android(subject.id, type: subject.attributesType, now: now)) 
+                AND (f.followedAt > \(since) OR \(isRegistered(since: since)))
                 AND NOT EXISTS (SELECT FROM pushDeliveries p WHERE p.uid = d.userId AND p.deviceId = d.deviceId
-                    AND p.createdAt >= f.followedAt AND p.sendId >= \(prefix + "\(subject.timestamp)~") AND p.sendId < \(prefix + "~"))
+                    AND p.createdAt >= greatest(f.followedAt, d.registeredAt) AND p.sendId >= \(prefix + "\(subject.timestamp)~") AND p.sendId < \(prefix + "~"))
             """
     }
 
-    /// Subjects with such devices, of those that go on.
-    static func followed(since: Timestamp) -> Query {
+    /// Subjects that may have such devices, of those that go on.
+    static func withNewcomers(since: Timestamp) -> Query {
         """
         SELECT DISTINCT f.matchId FROM follows f WHERE f.expiresAt IS NULL AND f.followedAt > \(since)
             AND EXISTS (SELECT FROM devices d WHERE d.userId = f.userId AND \(isAndroid))
+        UNION
+        SELECT f.matchId FROM devices d JOIN follows f ON f.userId = d.userId
+        WHERE \(isAndroid) AND \(isRegistered(since: since)) AND f.expiresAt IS NULL
         """
     }
 

@@ -3,15 +3,15 @@ import PushContract
 /// A subject to be looked at.
 package struct OtherDevicesLook: Sendable, Hashable {
     var subject: LiveSubject
-    /// Set to look for new followers since then.
+    /// Set to look for new followers and devices since then.
     var newcomersSince: Timestamp?
 }
 
 /// When it is worth to look what is due to devices without Live Activities: what a process knows of its subjects. Pure.
 struct OtherDevicesRegistry: Sendable {
-    /// How often new followers are looked for.
+    /// How often new followers and devices are looked for.
     static let newcomersInterval = Duration.seconds(2)
-    /// A follow may commit later than one that was found before.
+    /// A follow, or a registration, may commit later than one that was found before.
     static let overlap = Duration.seconds(10)
     /// How far a process that has just started looks back.
     static let firstLook = Duration.seconds(600)
@@ -51,7 +51,7 @@ struct OtherDevicesRegistry: Sendable {
         jobs -= 1
     }
 
-    /// Since when new followers are to be looked for; nil: not now.
+    /// Since when new followers and devices are to be looked for; nil: not now.
     mutating func newcomersSince(now: Timestamp) -> Timestamp? {
         if let searchedAt, now - searchedAt < Self.newcomersInterval { return nil }
         defer { searchedAt = now }
@@ -68,7 +68,7 @@ struct OtherDevicesRegistry: Sendable {
         let progress = entry.progress
         if subject.isOver || subject.isResting { return !progress.hasEnded && progress.stateTimestamp > 0 }
         guard subject.isLive else { return false }
-        if let confirmedAt = subject.confirmedAt, now - confirmedAt > FeedSilence.endsAfter { return !progress.hasEnded }
+        if subject.freshness?.isLost(now: now) == true { return !progress.hasEnded }
         guard subject.timestamp > progress.stateTimestamp || progress.hasEnded else { return false }
         return progress.hasEnded || alertTimestamp > progress.alertTimestamp
             || progress.sentAt.map { now - $0 >= OtherDevicesDecision.shortestInterval } ?? true

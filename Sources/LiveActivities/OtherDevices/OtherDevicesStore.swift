@@ -23,7 +23,7 @@ package struct OtherDevicesStore: Sendable {
 
     /// - Parameters:
     ///   - owner: nothing is done unless it leases the subject.
-    ///   - since: when it was last looked for new followers; nil: not now.
+    ///   - since: when it was last looked for new followers and devices; nil: not now.
     func send(
         _ id: String,
         owner: String,
@@ -45,9 +45,9 @@ package struct OtherDevicesStore: Sendable {
         }
     }
 
-    /// Subjects that somebody with an Android device has followed since then.
-    func followed(since: Timestamp) async throws -> [String] {
-        try await pool.query(OtherDevicesQueries.followed(since: since)).map { try $0.decode(String.self) }
+    /// Subjects that somebody with an Android device has followed since then, or whose followers have registered one.
+    func withNewcomers(since: Timestamp) async throws -> [String] {
+        try await pool.query(OtherDevicesQueries.withNewcomers(since: since)).map { try $0.decode(String.self) }
     }
 
     private static func store(

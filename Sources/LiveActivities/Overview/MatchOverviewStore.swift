@@ -29,15 +29,19 @@ package struct MatchOverviewStore: Sendable {
         try await pool.query(
             """
             SELECT m.matchId, m.phase, m.displayState::jsonb->>'title', m.displayState::jsonb->>'status', m.lastUpdatedAt, m.confirmedAt,
+                s.isLive, s.freshFor, s.silentAfter,
                 (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId),
                 count(*) FILTER (WHERE a.status = 'pending'), count(*) FILTER (WHERE a.status = 'active'),
                 count(*) FILTER (WHERE a.status = 'ended'),
                 count(*) FILTER (WHERE a.status = 'active' AND a.channelId IS NULL AND a.lastTimestampSent < m.stateTimestamp)
-            FROM activeMatches m LEFT JOIN liveActivities a ON a.matchId = m.matchId
-            GROUP BY m.matchId ORDER BY m.phase IN ('ended', 'abandoned'), m.lastUpdatedAt DESC, m.matchId LIMIT \(limit)
+            FROM activeMatches m JOIN subjectSources s ON s.subject = m.matchId LEFT JOIN liveActivities a ON a.matchId = m.matchId
+            GROUP BY m.matchId, s.isLive, s.freshFor, s.silentAfter
+            ORDER BY m.phase IN ('ended', 'abandoned'), m.lastUpdatedAt DESC, m.matchId LIMIT \(limit)
             """
         ).map { row in
-            let values = try row.decode((String, String, String?, String?, Timestamp, Timestamp, Int, Int, Int, Int, Int).self)
+            let values = try row.decode(
+                (String, String, String?, String?, Timestamp, Timestamp, Bool, Int32, Int32, Int, Int, Int, Int, Int).self
+            )
             return Entry(
                 matchId: values.0,
                 phase: values.1,
@@ -45,12 +49,12 @@ package struct MatchOverviewStore: Sendable {
                 status: values.3,
                 updatedAt: values.4,
                 confirmedAt: values.5,
-                feed: FeedState(phase: values.1, confirmedAt: values.5, now: now),
-                followers: values.6,
-                pending: values.7,
-                active: values.8,
-                ended: values.9,
-                behind: values.10
+                feed: FeedState(values.6, values.5, values.7, values.8, now: now),
+                followers: values.9,
+                pending: values.10,
+                active: values.11,
+                ended: values.12,
+                behind: values.13
             )
         }
     }

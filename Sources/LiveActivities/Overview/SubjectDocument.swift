@@ -11,8 +11,11 @@ struct SubjectDocument: Encodable, Sendable {
     var contentState: JSONValue?
     var seq: Int64
     var stateAt: Timestamp
-    /// Of a match: when its feed last said that this is the state.
+    /// When its source last said that this is the state, for how many seconds that holds, and how the source stands; nil: it has none that
+    /// repeats states.
     var confirmedAt: Timestamp?
+    var freshFor: Int64?
+    var feed: FeedState?
     var endedAt: Timestamp?
     var followers: Int
     /// Devices by their newest activity.
@@ -67,7 +70,11 @@ struct SubjectDocument: Encodable, Sendable {
         contentState = try? JSONParser.parse(Array(subject.contentState.utf8))
         seq = subject.seq
         stateAt = subject.builtAt
-        confirmedAt = subject.confirmedAt
+        if let (freshness, silentAfter) = subject.source {
+            confirmedAt = freshness.confirmedAt
+            freshFor = freshness.freshFor.components.seconds
+            feed = FeedState(isLive: subject.isLive, freshness, silentAfter: silentAfter, now: now)
+        }
         endedAt = subject.endedAt
         followers = subject.followers
         activities = Counts(active: subject.active, pending: subject.pending, ended: subject.ended)
@@ -84,7 +91,15 @@ extension SubjectDocument.Device {
         _ policy: OtherDevicesPolicy,
         now: Timestamp
     ) {
-        let status = SubjectStatus(entry.activity, on: entry.device, timestamp: subject.timestamp, isLive: subject.isLive, now: now)
+        let isFresh = subject.source?.freshness.isFresh(now: now) ?? true
+        let status = SubjectStatus(
+            entry.activity,
+            on: entry.device,
+            timestamp: subject.timestamp,
+            isLive: subject.isLive,
+            isFresh: isFresh,
+            now: now
+        )
         let hasActivity = entry.activity.map { $0.status != .ended } ?? false
         self.init(
             userId: entry.userId,

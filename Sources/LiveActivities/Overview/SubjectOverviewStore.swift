@@ -15,7 +15,8 @@ package struct SubjectOverviewStore: Sendable {
         var seq: Int64
         var timestamp: Int64
         var builtAt: Timestamp
-        var confirmedAt: Timestamp?
+        /// Nil: nothing confirms it.
+        var source: (freshness: Freshness, silentAfter: Duration)?
         var endedAt: Timestamp?
         var followers: Int
         var active: Int
@@ -40,10 +41,11 @@ package struct SubjectOverviewStore: Sendable {
     func find(_ subject: String, now: Timestamp) async throws -> Subject? {
         try await pool.query(
             """
-            SELECT m.phase, m.isLive, m.contentState, m.seq, m.stateTimestamp, m.stateBuiltAt, m.confirmedAt, m.endedAt,
+            SELECT m.phase, m.isLive, m.contentState, m.seq, m.stateTimestamp, m.stateBuiltAt, s.confirmedAt, s.freshFor,
+                s.silentAfter, m.endedAt,
                 (SELECT count(*) FROM follows f WHERE f.matchId = m.subject AND coalesce(f.expiresAt, 'infinity') > \(now)),
                 c.active, c.pending, c.ended
-            FROM liveSubjects m, LATERAL (
+            FROM liveSubjects m LEFT JOIN subjectSources s ON s.subject = m.subject CROSS JOIN LATERAL (
                 SELECT count(*) FILTER (WHERE status = 'active') AS active, count(*) FILTER (WHERE status = 'pending') AS pending,
                     count(*) FILTER (WHERE status = 'ended') AS ended
                 FROM (SELECT DISTINCT ON (userId, deviceId) status FROM liveActivities a WHERE a.matchId = m.subject
@@ -53,8 +55,11 @@ package struct SubjectOverviewStore: Sendable {
             """
         ).first.map { row in
             let values = try row.decode(
-                (String, Bool, String, Int64, Int64, Timestamp, Timestamp?, Timestamp?, Int, Int, Int, Int).self
+                (
+                    String, Bool, String, Int64, Int64, Timestamp, Timestamp?, Int32?, Int32?, Timestamp?, Int, Int, Int, Int
+                ).self
             )
+            let freshness = values.6.flatMap { Freshness(confirmedAt: $0, seconds: values.7) }
             return Subject(
                 phase: values.0,
                 isLive: values.1,
@@ -62,12 +67,12 @@ package struct SubjectOverviewStore: Sendable {
                 seq: values.3,
                 timestamp: values.4,
                 builtAt: values.5,
-                confirmedAt: values.6,
-                endedAt: values.7,
-                followers: values.8,
-                active: values.9,
-                pending: values.10,
-                ended: values.11
+                source: freshness.map { ($0, .seconds(Int64(values.8 ?? 0))) },
+                endedAt: values.9,
+                followers: values.10,
+                active: values.11,
+                pending: values.12,
+                ended: values.13
             )
         }
     }

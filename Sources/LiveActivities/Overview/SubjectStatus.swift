@@ -18,6 +18,8 @@ struct SubjectStatus: Sendable, Hashable {
     enum Reason: String, Sendable, Hashable, CaseIterable {
         case updateWaiting, waitsForToken, tokenMissing, startQueued, startDue, startPostponed, noStartToken
         case noDevice, notSupported, subjectNotLive
+        /// Its state is out of date: nothing is started before the source is back.
+        case feedSilent
         /// Of devices that show no Live Activities: the provider called the push token dead, or the app unregistered it; it shows no state.
         case noPushToken, keyEventsOnly
     }
@@ -57,10 +59,11 @@ struct SubjectStatus: Sendable, Hashable {
     /// - Parameters:
     ///   - device: nil: none is registered.
     ///   - timestamp: `aps.timestamp` of the subject's newest state.
-    init(_ activity: Activity?, on device: Device?, timestamp: Int64, isLive: Bool, now: Timestamp) {
+    ///   - isFresh: of that state.
+    init(_ activity: Activity?, on device: Device?, timestamp: Int64, isLive: Bool, isFresh: Bool = true, now: Timestamp) {
         shows = .nothing
         guard let activity else {
-            reason = SubjectStatus.missing(device, isLive: isLive)
+            reason = SubjectStatus.missing(device, isLive: isLive, isFresh: isFresh)
             return
         }
         switch activity.status {
@@ -75,23 +78,24 @@ struct SubjectStatus: Sendable, Hashable {
             since = activity.startAcceptedAt ?? activity.createdAt
             if activity.startAcceptedAt != nil { shows = .unknown }
             if let next = activity.nextStartAt, next > now { nextStartAt = next }
-            reason = pending(activity, device, isLive: isLive)
+            reason = pending(activity, SubjectStatus.missing(device, isLive: isLive, isFresh: isFresh))
         }
     }
 
-    private func pending(_ activity: Activity, _ device: Device?, isLive: Bool) -> Reason {
+    private func pending(_ activity: Activity, _ missing: Reason?) -> Reason {
         if activity.isQueued { return .startQueued }
         // Its grace: one more start after it, then none.
         if activity.startAcceptedAt != nil { return activity.nextStartAt == nil ? .tokenMissing : .waitsForToken }
-        if let missing = SubjectStatus.missing(device, isLive: isLive), missing != .startDue { return missing }
+        if let missing, missing != .startDue { return missing }
         return nextStartAt == nil ? .startDue : .startPostponed
     }
 
     /// Why nothing was started.
-    private static func missing(_ device: Device?, isLive: Bool) -> Reason? {
+    private static func missing(_ device: Device?, isLive: Bool, isFresh: Bool) -> Reason? {
         guard let device else { return .noDevice }
         guard device.isSupported else { return .notSupported }
         guard device.canStart else { return .noStartToken }
-        return isLive ? .startDue : .subjectNotLive
+        guard isLive else { return .subjectNotLive }
+        return isFresh ? .startDue : .feedSilent
     }
 }

@@ -25,21 +25,15 @@ enum StartOrder {
         ), ranked AS MATERIALIZED (SELECT * FROM (
             SELECT b.matchId, b.userId, b.deviceId, b.instance, row_number() OVER (
                 PARTITION BY b.userId, b.deviceId
-                ORDER BY b.startsDelivered > 0, \(priority), \(position), coalesce(f.followedAt, b.createdAt), b.matchId) AS position
+                ORDER BY b.startsDelivered > 0, m.startPriority, \(position), coalesce(f.followedAt, b.createdAt), b.matchId) AS position
             FROM (SELECT DISTINCT userId, deviceId FROM candidates) c
             JOIN liveActivities b ON b.userId = c.userId AND b.deviceId = c.deviceId
-            LEFT JOIN activeMatches m ON m.matchId = b.matchId
-            LEFT JOIN activitySubjects o ON o.subject = b.matchId
+            JOIN liveSubjects m ON m.subject = b.matchId
             LEFT JOIN follows f ON f.userId = b.userId AND f.matchId = b.matchId
-            WHERE b.status = 'pending' AND b.nextStartAt <= \(now + pause)
-              AND ((m.phase IN ('live', 'break', 'interrupted') AND \(FeedSilence.isFresh(now: now)))
-                OR (o.subject IS NOT NULL AND o.endedAt IS NULL))
+            WHERE b.status = 'pending' AND b.nextStartAt <= \(now + pause) AND m.isLive AND \(Freshness.isFresh(now: now))
         ) AS due WHERE matchId = \(subject))
         """
     }
-
-    /// Of the match `m`, or the other subject `o`.
-    static var priority: Query { "coalesce(m.startPriority, CASE WHEN o.critical THEN 1 ELSE \(usualPriority) END)::smallint" }
 
     /// Of the follow `f`.
     static var position: Query { "coalesce(f.position, \(lastPosition))::smallint" }

@@ -49,16 +49,15 @@ package struct StartStatusStore: Sendable {
     private func followed(_ userId: String, _ deviceId: String?, now: Timestamp) async throws -> [FollowedActivity] {
         try await pool.query(
             """
-            SELECT f.matchId, d.deviceId, \(StartOrder.priority), \(StartOrder.position), f.followedAt,
-                coalesce(m.phase IN ('live', 'break', 'interrupted'), o.subject IS NOT NULL AND o.endedAt IS NULL),
-                m.matchId IS NULL OR \(FeedSilence.isFresh(now: now)), d.platform = 'ios' AND coalesce(\(StartTargets.usable(at: now)), false),
+            SELECT f.matchId, d.deviceId, coalesce(m.startPriority, \(StartOrder.usualPriority))::smallint, \(StartOrder.position),
+                f.followedAt, coalesce(m.isLive, false), \(Freshness.isFresh(now: now)),
+                d.platform = 'ios' AND coalesce(\(StartTargets.usable(at: now)), false),
                 CASE WHEN coalesce(m.phase, 'scheduled') = 'scheduled' THEN m.startsAt END, a.status::text, a.endReason, a.nextStartAt,
                 a.startSentAt, a.activatedAt, a.endedAt, coalesce(a.startsDelivered > 0, false),
                 d.platform, d.tokenState <> 'inactive'
             FROM follows f JOIN devices d ON d.userId = f.userId
-            LEFT JOIN activeMatches m ON m.matchId = f.matchId
-            LEFT JOIN activitySubjects o ON o.subject = f.matchId
-            \(StartTargets.token(for: "coalesce(o.attributesType, \(MatchSubject.attributesType))"))
+            LEFT JOIN liveSubjects m ON m.subject = f.matchId
+            \(StartTargets.token(for: "coalesce(m.attributesType, \(MatchSubject.attributesType))"))
             LEFT JOIN LATERAL (
                 SELECT * FROM liveActivities l WHERE l.matchId = f.matchId AND l.userId = f.userId AND l.deviceId = d.deviceId
                 ORDER BY l.status = 'active' DESC, l.instance DESC LIMIT 1

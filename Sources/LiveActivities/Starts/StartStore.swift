@@ -61,7 +61,7 @@ enum StartQueries {
     ) -> Query {
         let fence: Query = """
             EXISTS (SELECT 1 FROM liveSubjects m
-                WHERE m.subject = \(subject.id) AND m.epoch = \(subject.epoch) AND \(FeedSilence.isFresh(now: now)))
+                WHERE m.subject = \(subject.id) AND m.epoch = \(subject.epoch) AND \(Freshness.isFresh(now: now)))
             """
         // A follow that ended meanwhile never yields a start.
         let wanted: Query = "EXISTS (SELECT 1 FROM follows f WHERE f.userId = a.userId AND f.matchId = a.matchId)"

@@ -5,14 +5,14 @@ extension LiveSubject {
     static let customColumns = """
         subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt, critical,
         startAlertTitle, startAlertBody, startAlertSound, startAlertLevel, staleAt, relevanceScore, endedAt, dismissAt, epoch,
-        usesChannels
+        usesChannels, confirmedAt, freshFor
         """
 
     init(custom row: Row) throws {
         let values = try row.decode(
             (
                 String, String, String, String, String, Int64, Timestamp, Bool, String, String, String?, String?, Timestamp?, Double?,
-                Timestamp?, Timestamp?, Int64, Bool
+                Timestamp?, Timestamp?, Int64, Bool, Timestamp, Int32?
             ).self
         )
         id = values.0
@@ -32,5 +32,6 @@ extension LiveSubject {
         dismissAt = values.15
         epoch = values.16
         usesChannels = values.17
+        freshness = Freshness(confirmedAt: values.18, seconds: values.19)
     }
 }

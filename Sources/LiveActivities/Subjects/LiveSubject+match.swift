@@ -7,11 +7,11 @@ import ServiceKit
 
 extension LiveSubject {
     static let matchColumns = """
-        matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, keyEventPriority, confirmedAt, epoch
+        matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, keyEventPriority, confirmedAt, freshFor, epoch
         """
 
     init(match row: Row) throws {
-        let values = try row.decode((String, String, String, String, Int64, Timestamp, Int16?, Timestamp, Int64).self)
+        let values = try row.decode((String, String, String, String, Int64, Timestamp, Int16?, Timestamp, Int32, Int64).self)
         let phase = MatchPhase(rawValue: values.1) ?? .scheduled
         let shown = MatchFacts(displayState: values.2)
         id = values.0
@@ -26,10 +26,9 @@ extension LiveSubject {
         isOver = phase.isFinal
         isLive = phase.isShown
         isResting = phase == .stumps
-        confirmedAt = values.7
-        staleAt = values.7 + FeedSilence.staleAfter
+        freshness = Freshness(confirmedAt: values.7, seconds: values.8)
         dismissAt = nil
-        epoch = values.8
+        epoch = values.9
     }
 }
 

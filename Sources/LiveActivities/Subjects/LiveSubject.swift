@@ -24,9 +24,9 @@ package struct LiveSubject: Sendable, Hashable {
     var isResting = false
     /// Nothing comes any more: activities end with this state.
     package var isOver: Bool
-    /// When a feed last said that this is the state; nil: it has no feed.
-    var confirmedAt: Timestamp?
-    /// When the state is out of date; nil: half an hour after its timestamp.
+    /// When its source last said that this is the state, and how long that holds; nil: nothing confirms it.
+    var freshness: Freshness?
+    /// The caller's: when the state is out of date at the latest.
     var staleAt: Timestamp?
     var relevanceScore: Double?
     /// When ended activities leave the screen; nil: a quarter of an hour after the end.
@@ -36,7 +36,7 @@ package struct LiveSubject: Sendable, Hashable {
     package var epoch: Int64
 
     /// Whether a start would show what is so.
-    func isFresh(now: Timestamp) -> Bool { confirmedAt.map { now - $0 <= FeedSilence.staleAfter } ?? true }
+    func isFresh(now: Timestamp) -> Bool { freshness?.isFresh(now: now) ?? true }
 
     package struct Alert: Sendable, Hashable {
         package var title: String

@@ -4,8 +4,6 @@ import PushContract
 
 /// Who sends for which subject, and what there is to send. Safe to use from any task.
 package struct SubjectStore: Sendable {
-    /// A subject that does not change for so long is sent again, so that no activity grows stale while its match pauses.
-    package static let heartbeat = Duration.seconds(900)
     /// How long rows stay after their match ended.
     package static let retention = Duration.seconds(48 * 3600)
 
@@ -116,23 +114,19 @@ package struct SubjectStore: Sendable {
         }
     }
 
-    /// Gives live subjects that have been silent for long a new timestamp, and nothing else: no event is reported twice. A match only if its
-    /// feed has confirmed the state since it was dated.
+    /// Gives live subjects that have not changed for half of the time that a state is fresh a new timestamp, and nothing else: no event is
+    /// reported twice. One with a source only if that has confirmed the state since it was dated.
     func sendHeartbeats(owner: String, now: Timestamp) async throws {
-        let limit = (now - SubjectStore.heartbeat).seconds
-        let freshSince = (now - FeedSilence.staleAfter).seconds
-        for table in ["activeMatches", "activitySubjects"] {
-            let live =
-                table == "activeMatches"
-                ? """
-                phase IN ('live', 'break', 'interrupted') AND confirmedAt >= to_timestamp(greatest(stateTimestamp + 1, \(freshSince)))
-                """ : "endedAt IS NULL"
-            let quiet = table == "activeMatches" ? "keyEvent = NULL, keyEventPriority = NULL" : "critical = false"
+        let usual = LivePayloads.staleAfter.components.seconds
+        for (table, isLive, quiet): (String, Query, Query) in [
+            ("activeMatches", "phase IN ('live', 'break', 'interrupted')", "keyEvent = NULL, keyEventPriority = NULL"),
+            ("activitySubjects", "endedAt IS NULL", "critical = false"),
+        ] {
             try await pool.execute(
                 """
-                UPDATE \(raw: table) SET stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now),
-                    \(raw: quiet)
-                WHERE owner = \(owner) AND \(raw: live) AND stateTimestamp <= \(limit)
+                UPDATE \(raw: table) SET stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now), \(quiet)
+                WHERE owner = \(owner) AND \(isLive) AND stateTimestamp <= \(now.seconds) - coalesce(freshFor, \(usual)::bigint) / 2
+                    AND (freshFor IS NULL OR confirmedAt >= to_timestamp(greatest(stateTimestamp + 1, \(now.seconds) - freshFor)))
                 """
             )
         }

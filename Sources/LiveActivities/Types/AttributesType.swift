@@ -10,6 +10,8 @@ package struct AttributesType: Sendable, Hashable {
     package var followedBy = FollowedBy.services
     /// Whether states of its subjects may go through broadcast channels: everybody who knows a channel's id can listen to it.
     package var usesChannels = false
+    /// How long a state of its subjects is fresh after its source confirmed it; nil: their source does not repeat states.
+    package var freshFor: Duration?
     /// What followers' devices get that show no Live Activities.
     package var otherDevices = OtherDevicesPolicy()
 
@@ -20,16 +22,19 @@ package struct AttributesType: Sendable, Hashable {
         case users
     }
 
-    /// Reads one file of the directory: `name`, `attributes`, `contentState`, `followedBy`, `channels`, `otherDevices`, and words about them.
+    /// Reads one file of the directory: `name`, `attributes`, `contentState`, `followedBy`, `channels`, `freshFor`, `otherDevices`, and words
+    /// about them.
     package init(file: JSONValue) throws(SchemaError) {
         guard case .object(let members) = file else { throw SchemaError(pointer: "", message: "the file holds one JSON object") }
         if let unknown = members.keys.sorted().first(where: {
-            !["name", "description", "$schema", "attributes", "contentState", "followedBy", "channels", "otherDevices"].contains($0)
+            !["name", "description", "$schema", "attributes", "contentState", "followedBy", "channels", "freshFor", "otherDevices"]
+                .contains($0)
         }) {
             throw SchemaError(
                 pointer: "/\(unknown)",
                 message:
-                    "there is no such member; known are name, description, attributes, contentState, followedBy, channels, otherDevices"
+                    "there is no such member; known are name, description, attributes, contentState, followedBy, channels, freshFor, "
+                    + "otherDevices"
             )
         }
         guard case .string(let name)? = members["name"], AttributesType.isName(name) else {
@@ -56,6 +61,13 @@ package struct AttributesType: Sendable, Hashable {
             }
             self.usesChannels = usesChannels
         }
+        if let freshFor = members["freshFor"] {
+            guard case .integer(let seconds) = freshFor, AttributesType.freshForSeconds.contains(seconds) else {
+                let (shortest, longest) = (AttributesType.freshForSeconds.lowerBound, AttributesType.freshForSeconds.upperBound)
+                throw SchemaError(pointer: "/freshFor", message: "\"freshFor\" is a whole number of seconds from \(shortest) to \(longest)")
+            }
+            self.freshFor = .seconds(seconds)
+        }
         if let otherDevices = members["otherDevices"] {
             self.otherDevices = try OtherDevicesPolicy(
                 otherDevices,
@@ -63,6 +75,9 @@ package struct AttributesType: Sendable, Hashable {
             )
         }
     }
+
+    /// A heartbeat has to come in half of it, and they are looked for twice a minute.
+    static let freshForSeconds: ClosedRange<Int64> = 120...86_400
 
     /// Checks attributes, with what the server fills in where the type has a property for it: `activityId`, by which the app names the
     /// activity, and `instance`, the number of the start (set when it is sent).

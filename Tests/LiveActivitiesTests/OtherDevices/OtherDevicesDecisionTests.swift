@@ -38,6 +38,8 @@ struct OtherDevicesDecisionTests {
         )
     }
 
+    private static func confirmed(_ age: Int) -> Freshness { Freshness(confirmedAt: now - .seconds(age), freshFor: .seconds(1800)) }
+
     private static func sent(_ age: Int) -> OtherDevicesProgress {
         let at = now - .seconds(age)
         return OtherDevicesProgress(stateTimestamp: at.seconds, sentAt: at, sentOrder: at.microseconds / 1000, alertTimestamp: at.seconds)
@@ -68,7 +70,7 @@ struct OtherDevicesDecisionTests {
         #expect(Self.decide(after: Self.sent(15))?.liveUpdate?.isAlerting == false)
         #expect(Self.decide(Self.subject { $0.timestamp -= 20 }, after: Self.sent(20)) == nil)
         #expect(Self.decide(Self.subject { $0.staleAt = Self.now }, after: Self.sent(60))?.liveUpdate != nil, "a second later")
-        #expect(Self.decide(Self.subject { $0.confirmedAt = Self.now - .seconds(1801) }, after: Self.sent(60)) == nil)
+        #expect(Self.decide(Self.subject { $0.freshness = Self.confirmed(1801) }, after: Self.sent(60)) == nil)
         let both = try #require(
             Self.decide(Self.subject(), [Self.alert(1, priority: 1, "One"), Self.alert(0, "Two")], after: Self.sent(2))
         )
@@ -94,9 +96,9 @@ struct OtherDevicesDecisionTests {
 
     @Test("a feed that is silent for six hours ends it, and it comes back with the feed; the order always increases")
     func silent() throws {
-        let silent = try #require(Self.decide(Self.subject { $0.confirmedAt = Self.now - .seconds(6 * 3600 + 1) }, after: Self.sent(60)))
+        let silent = try #require(Self.decide(Self.subject { $0.freshness = Self.confirmed(6 * 3600 + 1) }, after: Self.sent(60)))
         #expect(silent.event == .end(.matchEnd, cause: "feed_silent"))
-        let back = try #require(Self.decide(Self.subject { $0.confirmedAt = Self.now }, after: silent.progress))
+        let back = try #require(Self.decide(Self.subject { $0.freshness = Self.confirmed(0) }, after: silent.progress))
         #expect(back.event == .state && back.liveUpdate != nil && back.progress.sentOrder > silent.progress.sentOrder)
         var ahead = Self.sent(60)
         ahead.sentOrder = (Self.now + .seconds(60)).microseconds / 1000

@@ -179,6 +179,51 @@ struct OtherDevicesTests {
         }
     }
 
+    @Test(
+        "a device that is registered after its user followed is sent the newest state once, without its alert; a browser nothing",
+        arguments: [SilentSource.all[0], SilentSource.all[1]]
+    )
+    func newDevices(_ source: SilentSource) async throws {
+        try await LiveBench.with { bench in
+            try await bench.fcmDevice("ann", "old", 2)
+            try await bench.follow("ann", source.subject)
+            try await source.send(1, bench)
+            try await bench.run()
+            bench.apns.forget()
+            /// Some seconds pass; what the devices were sent since the last time.
+            func sent(to numbers: Int...) async throws -> [Int] {
+                for _ in 1...4 {
+                    bench.clock.advance(.seconds(3))
+                    try await bench.run(all: false)
+                }
+                defer { bench.apns.forget() }
+                return numbers.map { bench.android($0).count }
+            }
+            bench.clock.advance(.seconds(20))
+            try await bench.fcmDevice("ann", "new", 5)
+            try await bench.fcmDevice("ann", "browser", 6, platform: .web)
+            try await bench.fcmDevice("bob", "other", 7)
+            try await bench.run(all: false)
+            let message = try #require(bench.android(5).first)
+            #expect(message.data("event") == "update" && message.data("contentState") != nil && message.data("alertId") == nil)
+            #expect(try await sent(to: 2, 5, 6, 7) == [0, 1, 0, 0], "once, and to nobody else")
+            // The app registers at each launch, and its token rotates.
+            try await bench.fcmDevice("ann", "new", 5)
+            try await bench.fcmDevice("ann", "new", 8)
+            #expect(try await sent(to: 2, 5, 8) == [0, 0, 0])
+            // A sign-out removes the notification.
+            _ = try await bench.devices.unregister(userId: "ann", deviceId: "new", requestId: "out", now: bench.now)
+            try await bench.fcmDevice("ann", "new", 8)
+            #expect(try await sent(to: 2, 8) == [0, 1])
+            // Bob has signed in on it meanwhile.
+            try await bench.fcmDevice("bob", "new", 8)
+            try await source.send(2, bench)
+            #expect(try await sent(to: 2, 8) == [1, 0])
+            try await bench.fcmDevice("ann", "new", 8)
+            #expect(try await sent(to: 2, 8) == [0, 1])
+        }
+    }
+
     @Test("who follows later is sent the newest state without its alert; a second follow again after an unfollow as well")
     func newcomers() async throws {
         try await LiveBench.with { bench in

@@ -7,7 +7,7 @@ extension FeedSilentCondition: Condition {
     var level: Evidence.Level { .feedSilent }
     var lookback: Int { max(duration.minutes, resolveAfter.minutes) }
 
-    func summary(_ words: (RuleDuration) -> String) -> String { "a score feed that confirms nothing for \(words(duration))" }
+    func summary(_ words: (RuleDuration) -> String) -> String { "a source of live subjects that confirms nothing for \(words(duration))" }
 
     var versionSettings: [String] { ["for=\(duration.minutes)", "resolve_after=\(resolveAfter.minutes)"] }
 
@@ -19,7 +19,7 @@ extension FeedSilentCondition: Condition {
             resolveAfter: resolveAfter,
             level: level
         ) { followers, minutes in
-            "\(followers) followers of a match whose feed confirms nothing, for \(minutes) of \(duration.minutes) minutes more than \(above)"
+            "\(followers) followers of what a source confirms no more, for \(minutes) of \(duration.minutes) minutes more than \(above)"
         }
     }
 }

@@ -1,7 +1,7 @@
-/// `feed-silent/1`: the score feed of matches that are being played confirms nothing, and people follow them.
+/// `feed-silent/1`: the source of live subjects, such as a score feed, confirms nothing, and people follow them.
 ///
-/// Its minutes are samples of the feeds: `attempts` counts samples, `bad` is the number of followers whose match the feed confirmed nothing of
-/// for a minute or longer.
+/// Its minutes are samples of the sources: `attempts` counts samples, `bad` is the number of followers whose subject was not confirmed
+/// for too long: of a match for a minute, of others for their `freshFor`.
 package struct FeedSilentCondition: Sendable, Hashable {
     package static let by: [Dimension] = [.feed]
 

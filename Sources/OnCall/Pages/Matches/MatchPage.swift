@@ -76,7 +76,7 @@ struct MatchPage {
         if let followers = data.summary.followers { facts.append(Count(name: "Followers", value: NumberText.count(followers))) }
         if let feed = data.feed {
             let silence = data.summary.feedSilentSince.map { ", has confirmed nothing for \(DurationText.span(now - $0))" }
-            facts.append(Count(name: "Score feed", value: feed + (silence ?? ""), isBad: silence != nil))
+            facts.append(Count(name: "Source", value: feed + (silence ?? ""), isBad: silence != nil))
         }
         let isLeased = data.leaseUntil.map { $0 > now } ?? false
         facts.append(

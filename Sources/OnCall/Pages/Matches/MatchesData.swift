@@ -17,7 +17,7 @@ struct SubjectSummary: Hashable {
     var ended: Int
     /// Active ones that have not been sent the newest state.
     var behind: Int
-    /// Since when the feed of a match that is being played has confirmed nothing; nil while it does, and for other subjects.
+    /// Since when the source of a live subject has confirmed nothing; nil while it does, and for subjects without a source.
     var feedSilentSince: Timestamp?
 }
 
@@ -86,6 +86,7 @@ struct SubjectData {
     /// The instance that sends to its followers, and when its lease expires; nil when there is none.
     var owner: String?
     var leaseUntil: Timestamp?
+    /// What its source does; nil: it has none that repeats states.
     var feed: String?
     var statusCounts: [StatusCount]
     var fanOut: FanOut

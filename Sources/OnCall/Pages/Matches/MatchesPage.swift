@@ -61,7 +61,7 @@ struct MatchesPage {
             ended: NumberText.count(subject.ended),
             behind: NumberText.count(subject.behind),
             isBehind: subject.behind > 0 && !subject.isOver,
-            feedWarning: subject.feedSilentSince.map { "Its score feed has confirmed nothing for \(DurationText.span(now - $0))." }
+            feedWarning: subject.feedSilentSince.map { "Its source has confirmed nothing for \(DurationText.span(now - $0))." }
         )
     }
 }

@@ -38,11 +38,12 @@ extension MatchesStore {
             """
             SELECT displayState, displayState::jsonb->>'title', displayState::jsonb->>'status', phase, phase IN ('ended', 'abandoned'),
                 lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil, pollerState,
-                (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId), \(Self.silentSince(now: now))
+                (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId), \(Self.silentSince("m.matchId", now: now))
             FROM activeMatches m WHERE matchId = \(name)
             UNION ALL
             SELECT contentState, NULL, attributesType, CASE WHEN endedAt IS NULL THEN 'open' ELSE 'over' END, endedAt IS NOT NULL,
-                lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil, NULL, NULL, NULL
+                lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil,
+                'fresh for ' || freshFor || ' s', NULL, \(Self.silentSince("subject", now: now))
             FROM activitySubjects WHERE subject = \(name) LIMIT 1
             """
         ).first

@@ -5,34 +5,36 @@ import PushContract
 struct MatchesStore: Sendable {
     /// How many matches, and how many other subjects, the overview shows.
     static let limit = 50
-    /// Of the match that is being played: since when its feed has confirmed nothing, if for five minutes (as `pushwatch_live_feeds_silent` counts).
-    static func silentSince(now: Timestamp) -> Query {
-        "CASE WHEN phase IN ('live', 'break', 'interrupted') AND confirmedAt < \(now - .seconds(300)) THEN confirmedAt END"
+    /// Of a live subject: since when its source has confirmed nothing, if it is silent (as `pushwatch_live_feeds_silent` counts).
+    static func silentSince(_ subject: Query, now: Timestamp) -> Query {
+        """
+        (SELECT q.confirmedAt FROM subjectSources q WHERE q.subject = \(subject) AND q.isLive
+            AND q.confirmedAt + q.silentAfter * interval '1 second' < \(now))
+        """
     }
 
     let pool: PostgresPool
 
     func read(now: Timestamp) async throws -> MatchesData {
-        MatchesData(subjects: try await matches(now: now) + others(), pushes: try await pushes(now: now))
+        MatchesData(subjects: try await matches(now: now) + others(now: now), pushes: try await pushes(now: now))
     }
 
     private func matches(now: Timestamp) async throws -> [SubjectSummary] {
         try await pool.query(
             """
             WITH shown AS (
-                SELECT matchId, phase, displayState, lastUpdatedAt, stateTimestamp, phase IN ('ended', 'abandoned') AS isOver,
-                    \(Self.silentSince(now: now)) AS silentSince
+                SELECT matchId, phase, displayState, lastUpdatedAt, stateTimestamp, phase IN ('ended', 'abandoned') AS isOver
                 FROM activeMatches ORDER BY phase IN ('ended', 'abandoned'), lastUpdatedAt DESC, matchId LIMIT \(Self.limit)
             )
             SELECT s.matchId, s.displayState::jsonb->>'title', s.displayState::jsonb->>'status', s.phase, s.isOver, s.lastUpdatedAt,
                 (SELECT count(*) FROM follows f WHERE f.matchId = s.matchId), a.pending, a.active, a.ended, a.behind,
-                s.silentSince
+                \(Self.silentSince("s.matchId", now: now))
             FROM shown s CROSS JOIN LATERAL (\(Self.counts)) a ORDER BY s.isOver, s.lastUpdatedAt DESC, s.matchId
             """
         ).map(SubjectSummary.init)
     }
 
-    private func others() async throws -> [SubjectSummary] {
+    private func others(now: Timestamp) async throws -> [SubjectSummary] {
         try await pool.query(
             """
             WITH shown AS (
@@ -40,7 +42,8 @@ struct MatchesStore: Sendable {
                 FROM activitySubjects ORDER BY endedAt IS NOT NULL, lastUpdatedAt DESC, subject LIMIT \(Self.limit)
             )
             SELECT s.matchId, NULL::text, s.attributesType, CASE WHEN s.isOver THEN 'over' ELSE 'open' END, s.isOver, s.lastUpdatedAt,
-                NULL::bigint, a.pending, a.active, a.ended, a.behind, NULL::timestamptz
+                NULL::bigint, a.pending, a.active, a.ended, a.behind,
+                \(Self.silentSince("s.matchId", now: now))
             FROM shown s CROSS JOIN LATERAL (\(Self.counts)) a ORDER BY s.isOver, s.lastUpdatedAt DESC, s.matchId
             """
         ).map(SubjectSummary.init)
