@@ -98,6 +98,49 @@ extension WholeService {
             }
         }
 
+        @Test("a user follows a football match in the app: cards, list and unfollow on both phones; a type that services follow is refused")
+        func followedInTheApp() async throws {
+            try await withPhones(2) { day in
+                let football = ActivitySubject.custom(attributesType: "FootballActivityAttributes", activityId: "s-1")
+                let pager = ActivitySubject.custom(attributesType: "PagerActivityAttributes", activityId: "s-1")
+                let example = SubjectPhoneTests.examples[0]
+                let (first, second) = (day.phones[0], day.phones[1])
+                await first.open(as: "ann")
+                await first.follow(football)
+                await first.follow(pager)
+                #expect(await first.bell(of: football) == .following)
+                #expect(await first.bell(of: pager) == .followRefused)
+                #expect(await first.followedDevices(of: football).map(\.reason) == ["notLive", "notLive"])
+                await first.leave()
+                _ = try await day.put(
+                    "/live/\(example.subject)",
+                    """
+                    {"attributes": \(example.attributes), "startAlert": {"title": "New", "body": "It begins"}, "contentState": \(example.first)}
+                    """
+                )
+                try await day.shows("both phones show it", example.subject, example.first)
+                try await eventually("both have posted their tokens") {
+                    await day.step()
+                    return try await day.active("/live/\(example.subject)") == 2
+                }
+                // What a service made her follow is in the list as well.
+                #expect(try await day.server.api.call("PUT", "/live/DeliveryActivityAttributes/17/followers/ann").status == 204)
+                await second.open(as: "ann")
+                #expect(await second.bell(of: football) == .activityRunning)
+                #expect(await second.bell(of: .custom(attributesType: "DeliveryActivityAttributes", activityId: "17")) == .following)
+                let devices = await second.followedDevices(of: football)
+                #expect(devices.map(\.state) == [.shown, .shown] && devices.allSatisfy { $0.receives == .liveActivity && $0.since != nil })
+                await second.unfollow(football)
+                #expect(await second.bell(of: football) == .notFollowing)
+                try await eventually("the other phone's card goes as well") {
+                    await day.step()
+                    return await first.activities.isEmpty
+                }
+                await first.open(as: "ann")
+                #expect(await first.bell(of: football) == .notFollowing)
+            }
+        }
+
         @Test("three kill -9 in the middle of a football match with 40 phones: each starts once, and all show the last state")
         func killed() async throws {
             try await withPhones(40) { day in

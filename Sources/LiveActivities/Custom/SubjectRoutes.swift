@@ -56,8 +56,11 @@ package struct SubjectRoutes: Sendable {
             try await unfollow(try subject(context), by: try context.requireUser())
         }
         router.get("/user/follow", .user) { _, context in
-            let names = try await follows.subjects(of: try context.requireUser(), now: now())
-            return try JSONResponse(SubjectList(follows: names.map(SubjectList.Entry.init))).response()
+            let userId = try context.requireUser()
+            let now = now()
+            let names = try await follows.subjects(of: userId, now: now)
+            let list = SubjectList(follows: names.map(SubjectList.Entry.init), starts: try await starts.statuses(of: userId, now: now))
+            return try JSONResponse(list).response()
         }
     }
 
@@ -244,6 +247,8 @@ struct SubjectReceipt: Encodable, Sendable {
 /// The subjects a user follows.
 struct SubjectList: Encodable, Sendable {
     var follows: [Entry]
+    /// How each stands on each device of the user.
+    var starts: [StartStatus]
 
     struct Entry: Encodable, Sendable {
         var type: String
