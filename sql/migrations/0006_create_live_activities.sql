@@ -149,12 +149,12 @@ COMMENT ON TABLE activitySubjects IS 'State of each subject that is not a match.
 CREATE VIEW liveSubjects WITH (security_invoker = true) AS
 SELECT matchId AS subject, 'MatchActivityAttributes'::text COLLATE "C" AS attributesType, phase,
     phase IN ('live', 'break', 'interrupted') AS isLive, displayState AS contentState, stateHash, stateTimestamp, stateBuiltAt,
-    confirmedAt, seq, epoch, endedAt
+    confirmedAt, seq, epoch, endedAt, coalesce(wentLiveAt, endedAt, stateBuiltAt) AS startedAt
 FROM activeMatches
 UNION ALL
 -- No feed confirms the state of other subjects.
 SELECT subject, attributesType, CASE WHEN endedAt IS NULL THEN 'live' ELSE 'ended' END, endedAt IS NULL, contentState, stateHash,
-    stateTimestamp, stateBuiltAt, NULL::timestamptz, seq, epoch, endedAt
+    stateTimestamp, stateBuiltAt, NULL::timestamptz, seq, epoch, endedAt, createdAt
 FROM activitySubjects;
 
 COMMENT ON VIEW liveSubjects IS 'All subjects: matches, and those of other types.';

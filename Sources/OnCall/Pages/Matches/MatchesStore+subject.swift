@@ -38,17 +38,17 @@ extension MatchesStore {
             """
             SELECT displayState, displayState::jsonb->>'title', displayState::jsonb->>'status', phase, phase IN ('ended', 'abandoned'),
                 lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil, pollerState,
-                (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId), \(Self.silentSince(now: now))
-            FROM activeMatches m WHERE matchId = \(name)
+                \(Self.followers(now: now)), \(Self.silentSince(now: now))
+            FROM activeMatches s WHERE matchId = \(name)
             UNION ALL
-            SELECT contentState, NULL, attributesType, CASE WHEN endedAt IS NULL THEN 'open' ELSE 'over' END, endedAt IS NOT NULL,
-                lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil, NULL, NULL, NULL
-            FROM activitySubjects WHERE subject = \(name) LIMIT 1
+            SELECT contentState, NULL, attributesType, CASE WHEN endedAt IS NULL THEN 'live' ELSE 'ended' END, endedAt IS NOT NULL,
+                lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil, NULL, \(Self.followers(now: now)), NULL
+            FROM (SELECT *, subject AS matchId FROM activitySubjects) s WHERE matchId = \(name) LIMIT 1
             """
         ).first
         guard let row else { return nil }
         let values = try row.decode(
-            (String, String?, String?, String, Bool, Timestamp, Int64, Int64, Timestamp, String?, Timestamp?, String?, Int?, Timestamp?)
+            (String, String?, String?, String, Bool, Timestamp, Int64, Int64, Timestamp, String?, Timestamp?, String?, Int, Timestamp?)
                 .self
         )
         let summary = SubjectSummary(
