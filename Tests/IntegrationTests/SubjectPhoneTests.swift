@@ -5,6 +5,7 @@ import Postgres
 import PushClient
 import PushContract
 import ServiceKit
+import ServiceLifecycle
 import Synchronization
 import TestDatabase
 import Testing
@@ -138,6 +139,62 @@ extension WholeService {
                 }
                 await first.open(as: "ann")
                 #expect(await first.bell(of: football) == .notFollowing)
+            }
+        }
+
+        @Test(
+            "the demo's scripts run to their ends, and a phone shows each of their states; what is shown at shutdown is ended",
+            arguments: ["football", "delivery", "pager"]
+        )
+        func demo(name: String) async throws {
+            let file = URL(fileURLWithPath: ProjectDirectory.root + "/live-activities/demo/\(name).json")
+            let script = try SubjectScript(json: Data(contentsOf: file))
+            try await withPhones(1) { day in
+                let (begin, client) = (Timestamp.now(), CurlClient(configuration: CurlClientConfiguration(), logger: .silent))
+                func play(_ pause: @escaping @Sendable (SubjectScript.State) async throws -> Void) -> RepeatedSubject {
+                    RepeatedSubject(
+                        script,
+                        followers: ["ann"],
+                        url: day.server.api.url,
+                        key: RunningServer.bootstrapKey,
+                        send: { try await client.send($0) },
+                        pause: pause
+                    )
+                }
+                let path = "/live/\(script.type)/demo-\(begin.seconds)"
+                let played = try await play { state in
+                    try await eventually("the phone shows \(state.body(now: begin).text)") {
+                        await day.step()
+                        guard let shown = await day.phones[0].activities.first else { return false }
+                        guard shown.contentState == state.body(now: begin)["contentState"] else { return false }
+                        return state.isFinal ? shown.dismissalAt != nil : try await day.active(path) == 1
+                    }
+                }.playOnce { begin }
+                #expect(played == path)
+                let tally = await day.phones[0].tally
+                #expect(tally.starts == 1 && tally.updates == script.states.count - 2 && tally.ends == 1)
+                #expect(try await day.server.api.get(path).json["phase"] as? String == "ended")
+
+                let shown = AsyncStream<Void>.makeStream()
+                let group = ServiceGroup(
+                    services: [
+                        play { _ in
+                            shown.continuation.finish()
+                            // Until the shutdown cancels it.
+                            try await Task.sleep(for: .seconds(3600))
+                        }
+                    ],
+                    logger: .silent
+                )
+                async let ended: Void = group.run()
+                for await _ in shown.stream {}
+                func live() async throws -> [Bool] {
+                    try await day.server.api.get("/live").array("subjects").compactMap { $0["live"] as? Bool }
+                }
+                #expect(try await live() == [true, false])
+                await group.triggerGracefulShutdown()
+                try await ended
+                #expect(try await live() == [false, false])
             }
         }
 
