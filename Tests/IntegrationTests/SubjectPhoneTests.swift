@@ -150,7 +150,9 @@ extension WholeService {
             let file = URL(fileURLWithPath: ProjectDirectory.root + "/live-activities/demo/\(name).json")
             let script = try SubjectScript(json: Data(contentsOf: file))
             try await withPhones(1) { day in
-                let (begin, client) = (Timestamp.now(), CurlClient(configuration: CurlClientConfiguration(), logger: .silent))
+                let (begin, client) = (
+                    Timestamp(seconds: 1_800_000_000), CurlClient(configuration: CurlClientConfiguration(), logger: .silent)
+                )
                 func play(_ pause: @escaping @Sendable (SubjectScript.State) async throws -> Void) -> RepeatedSubject {
                     RepeatedSubject(
                         script,
