@@ -65,7 +65,7 @@ struct LiveParts: Sendable {
         ActivityRoutes(store: activities, wake: wake).add(to: router)
         CustomActivityRoutes(store: custom, types: types, wake: wake).add(to: router)
         SubjectRoutes(states: custom, follows: follows, overview: subjects, starts: starts, types: types, wake: wake).add(to: router)
-        MatchOverviewRoutes(store: overview).add(to: router)
+        OverviewRoutes(matches: overview, subjects: subjects).add(to: router)
         ChannelRoutes(store: channels).add(to: router)
     }
 }

@@ -5,6 +5,7 @@ import Postgres
 import PushClient
 import PushContract
 import ServiceKit
+import ServiceLifecycle
 import Synchronization
 import TestDatabase
 import Testing
@@ -95,6 +96,107 @@ extension WholeService {
                 #expect(status.json["followers"] as? Int == 0)
                 let reasons = status.array("devices").compactMap { $0["endReason"] as? String }
                 #expect(reasons == ["user_dismissed", "user_dismissed"])
+            }
+        }
+
+        @Test("a user follows a football match in the app: cards, list and unfollow on both phones; a type that services follow is refused")
+        func followedInTheApp() async throws {
+            try await withPhones(2) { day in
+                let football = ActivitySubject.custom(attributesType: "FootballActivityAttributes", activityId: "s-1")
+                let pager = ActivitySubject.custom(attributesType: "PagerActivityAttributes", activityId: "s-1")
+                let example = SubjectPhoneTests.examples[0]
+                let (first, second) = (day.phones[0], day.phones[1])
+                await first.open(as: "ann")
+                await first.follow(football)
+                await first.follow(pager)
+                #expect(await first.bell(of: football) == .following)
+                #expect(await first.bell(of: pager) == .followRefused)
+                #expect(await first.followedDevices(of: football).map(\.reason) == ["notLive", "notLive"])
+                await first.leave()
+                _ = try await day.put(
+                    "/live/\(example.subject)",
+                    """
+                    {"attributes": \(example.attributes), "startAlert": {"title": "New", "body": "It begins"}, "contentState": \(example.first)}
+                    """
+                )
+                try await day.shows("both phones show it", example.subject, example.first)
+                try await eventually("both have posted their tokens") {
+                    await day.step()
+                    return try await day.active("/live/\(example.subject)") == 2
+                }
+                // What a service made her follow is in the list as well.
+                #expect(try await day.server.api.call("PUT", "/live/DeliveryActivityAttributes/17/followers/ann").status == 204)
+                await second.open(as: "ann")
+                #expect(await second.bell(of: football) == .activityRunning)
+                #expect(await second.bell(of: .custom(attributesType: "DeliveryActivityAttributes", activityId: "17")) == .following)
+                let devices = await second.followedDevices(of: football)
+                #expect(devices.map(\.state) == [.shown, .shown] && devices.allSatisfy { $0.receives == .liveActivity && $0.since != nil })
+                await second.unfollow(football)
+                #expect(await second.bell(of: football) == .notFollowing)
+                try await eventually("the other phone's card goes as well") {
+                    await day.step()
+                    return await first.activities.isEmpty
+                }
+                await first.open(as: "ann")
+                #expect(await first.bell(of: football) == .notFollowing)
+            }
+        }
+
+        @Test(
+            "the demo's scripts run to their ends, and a phone shows each of their states; what is shown at shutdown is ended",
+            arguments: ["football", "delivery", "pager"]
+        )
+        func demo(name: String) async throws {
+            let file = URL(fileURLWithPath: ProjectDirectory.root + "/live-activities/demo/\(name).json")
+            let script = try SubjectScript(json: Data(contentsOf: file))
+            try await withPhones(1) { day in
+                let (begin, client) = (
+                    Timestamp(seconds: 1_800_000_000), CurlClient(configuration: CurlClientConfiguration(), logger: .silent)
+                )
+                func play(_ pause: @escaping @Sendable (SubjectScript.State) async throws -> Void) -> RepeatedSubject {
+                    RepeatedSubject(
+                        script,
+                        followers: ["ann"],
+                        url: day.server.api.url,
+                        key: RunningServer.bootstrapKey,
+                        send: { try await client.send($0) },
+                        pause: pause
+                    )
+                }
+                let path = "/live/\(script.type)/demo-\(begin.seconds)"
+                let played = try await play { state in
+                    try await eventually("the phone shows \(state.body(now: begin).text)") {
+                        await day.step()
+                        guard let shown = await day.phones[0].activities.first else { return false }
+                        guard shown.contentState == state.body(now: begin)["contentState"] else { return false }
+                        return state.isFinal ? shown.dismissalAt != nil : try await day.active(path) == 1
+                    }
+                }.playOnce { begin }
+                #expect(played == path)
+                let tally = await day.phones[0].tally
+                #expect(tally.starts == 1 && tally.updates == script.states.count - 2 && tally.ends == 1)
+                #expect(try await day.server.api.get(path).json["phase"] as? String == "ended")
+
+                let shown = AsyncStream<Void>.makeStream()
+                let group = ServiceGroup(
+                    services: [
+                        play { _ in
+                            shown.continuation.finish()
+                            // Until the shutdown cancels it.
+                            try await Task.sleep(for: .seconds(3600))
+                        }
+                    ],
+                    logger: .silent
+                )
+                async let ended: Void = group.run()
+                for await _ in shown.stream {}
+                func live() async throws -> [Bool] {
+                    try await day.server.api.get("/live").array("subjects").compactMap { $0["live"] as? Bool }
+                }
+                #expect(try await live() == [true, false])
+                await group.triggerGracefulShutdown()
+                try await ended
+                #expect(try await live() == [false, false])
             }
         }
 

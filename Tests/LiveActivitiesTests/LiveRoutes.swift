@@ -45,6 +45,11 @@ struct LiveRoutes: Sendable {
                 wake: WakeSignal(),
                 now: now
             ).add(to: router)
+            OverviewRoutes(
+                matches: MatchOverviewStore(pool: bench.pool),
+                subjects: SubjectOverviewStore(pool: bench.pool),
+                now: now
+            ).add(to: router)
             try await Application(router: router).test(.router) { client in try await body(LiveRoutes(bench: bench, client: client)) }
         }
     }

@@ -58,6 +58,13 @@ struct MatchesTests {
         )
         try await pool.execute(
             """
+            INSERT INTO follows (userId, matchId, followedAt, expiresAt)
+            VALUES ('ann', 'OrderAttributes/77', \(built), NULL), ('ben', 'OrderAttributes/77', \(built), \(now + .seconds(60))),
+                   ('cat', 'OrderAttributes/77', \(built), \(now))
+            """
+        )
+        try await pool.execute(
+            """
             INSERT INTO attemptRollups
             SELECT \(now.flooredToMinute() - .seconds(60)), 'apns', 'ios', 'send', status::pushStatus, reason, 'com.example.app', 'production',
                 'liveactivity', 0, attempts, attempts * 30, attempts
@@ -83,7 +90,8 @@ struct MatchesTests {
                 "data-name=\"Followers\">5</td><td class=\"n\" data-name=\"Active\">3</td>"
                     + "<td class=\"n\" data-name=\"Behind\"><span class=\"warn\">1</span></td>"
                     + "<td class=\"n\" data-name=\"Pending\">1</td><td class=\"n\" data-name=\"Ended\">1</td>",
-                "<a href=\"/oncall/matches/OrderAttributes%2F77\">OrderAttributes/77</a> OrderAttributes",
+                "<a href=\"/oncall/matches/OrderAttributes%2F77\">OrderAttributes/77</a> OrderAttributes"
+                    + "<span class=\"detail\">live, updated 20 s ago</span></td><td class=\"n\" data-name=\"Followers\">2</td>",
             ] { #expect(html.contains(text), "\(text) is missing in \(html)") }
         }
     }

@@ -46,7 +46,7 @@ struct ActivityTests {
     func swipe() {
         var manager = LifecycleManager()
         _ = manager.adopt(activity("a"), now: start)
-        #expect(manager.gone("a", isDismissed: true) == [.report(.match("m1"), instance: 1, .user), .unfollow(matchId: "m1")])
+        #expect(manager.gone("a", isDismissed: true) == [.report(.match("m1"), instance: 1, .user), .unfollow(.match("m1"))])
         _ = manager.adopt(activity("b"), now: start)
         #expect(manager.end("b", cause: .system) == [.end(activityId: "b")])
         #expect(manager.gone("b", isDismissed: true) == [.report(.match("m1"), instance: 1, .system)])
@@ -161,24 +161,24 @@ struct ActivityTests {
     @Test("L-19: follows are shown immediately, and a second tap changes nothing")
     func follows() {
         var manager = FollowManager()
-        #expect(manager.follow("m1") == true)
-        #expect(manager.follow("m1") == false)
-        #expect(manager.matchIds == ["m1"])
-        manager.unfollow("m1")
-        #expect(manager.matchIds.isEmpty)
+        #expect(manager.follow(.match("m1")) == true)
+        #expect(manager.follow(.match("m1")) == false)
+        #expect(manager.subjects == [.match("m1")])
+        manager.unfollow(.match("m1"))
+        #expect(manager.subjects.isEmpty)
     }
 
     @Test("the server's list of follows is taken over, except for what it does not know yet")
     func followsAreReadBack() throws {
         var manager = FollowManager()
-        _ = manager.follow("gone")
+        _ = manager.follow(.match("gone"))
         let waiting = [
-            try #require(operation(.follow(matchId: "new"))), try #require(operation(.unfollow(matchId: "left"))),
+            try #require(operation(.follow(.match("new")))), try #require(operation(.unfollow(.match("left")))),
             try #require(operation(.dismissal(.match("swiped"), instance: 1, cause: .user))),
             try #require(operation(.dismissal(.match("other"), instance: 1, cause: .system))),
-            try #require(operation(.follow(matchId: "refused"), settledBy: 403)),
+            try #require(operation(.follow(.match("refused")), settledBy: 403)),
         ]
-        manager.readBack(["other", "left", "swiped"], unconfirmed: waiting)
-        #expect(manager.matchIds == ["other", "new"])
+        manager.readBack(["other", "left", "swiped"].map(ActivitySubject.match), unconfirmed: waiting)
+        #expect(manager.subjects == [.match("other"), .match("new")])
     }
 }

@@ -109,8 +109,9 @@ final class ClientTraceRun {
         case "updateToken": await client.updateTokenReceived(VectorToken.raw(words[1]), activityId: words[2])
         case "appeared": await client.activityAppeared(try activity(words[1].split(separator: ",").map(String.init)))
         case "gone": await client.activityGone(words[1], isDismissed: words[2] == "user")
-        case "follow": await client.follow(words[1], startsHere: words.count > 2)
-        case "unfollow": await client.unfollow(words[1])
+        case "follow":
+            words.count > 2 ? await client.follow(words[1], startsHere: true) : await client.follow(ActivitySubject(name: words[1]))
+        case "unfollow": await client.unfollow(ActivitySubject(name: words[1]))
         case "work": await client.work()
         case "retry": await client.retry(words[1])
         case "retryNow": await client.retryNow()
@@ -123,8 +124,8 @@ final class ClientTraceRun {
 
     private func look(_ words: [String]) async throws -> [String]? {
         switch words[0] {
-        case "bell": return [await client.followButton(of: words[1]).rawValue]
-        case "followed": return await client.followedMatches.sorted()
+        case "bell": return [await client.followButton(of: ActivitySubject(name: words[1])).rawValue]
+        case "followed": return await client.followed.map(\.name).sorted()
         case "operations": return await client.operations.map { "\($0.operationId) \($0.kind.name) \($0.state.rawValue)" }
         case "nextWork": return [await client.nextWork.map { "\($0.seconds)" } ?? "never"]
         default: return nil

@@ -87,7 +87,7 @@ struct PushClientTests {
         await client.foreground()
         #expect(
             bench.transport.sent.dropFirst(before).map { "\($0.method) \($0.path)" } == [
-                "GET /devices/device", "DELETE /devices/\(hash)", "GET /user/follow/match",
+                "GET /devices/device", "DELETE /devices/\(hash)", "GET /user/follow",
             ]
         )
         #expect(bench.system.now.asked == 2)
@@ -261,7 +261,7 @@ struct PushClientTests {
         await client.pushTokenReceived("not a token")
         #expect(bench.events.last == .tokenMalformed)
         await client.foreground()
-        #expect(bench.events.contains(.readFailed(path: "/user/follow/match", status: 403)))
+        #expect(bench.events.contains(.readFailed(path: "/user/follow", status: 403)))
         #expect(!bench.events.contains { $0.description.contains(token) })
     }
 
@@ -311,11 +311,12 @@ struct PushClientTests {
         await client.launch()
         await client.signedIn(uid: "ann")
         bench.transport.whileAnswering = { request in
-            if request.method == "GET", request.path == "/user/follow/match" { await client.follow("m1") }
+            if request.method == "GET", request.path == "/user/follow" { await client.follow("m1") }
         }
         bench.transport.answer = { request in
-            request.path == "/user/follow/match" && request.method == "GET"
-                ? PushResponse(status: 200, body: Array(#"{"matches": ["m2"]}"#.utf8)) : ClientBench.registered(request)
+            request.path == "/user/follow" && request.method == "GET"
+                ? PushResponse(status: 200, body: Array(#"{"follows": [{"type": "MatchActivityAttributes", "id": "m2"}]}"#.utf8))
+                : ClientBench.registered(request)
         }
         await client.foreground()
         #expect(await client.followedMatches == ["m1"])

@@ -77,10 +77,10 @@ enum VectorOperation {
         case "pagerToken": .activityToken(.custom(attributesType: "Pager", activityId: "p1"), instance: nil)
         case "dismissal": .dismissal(.match("m1"), instance: 1, cause: .user)
         case "staleEnd": .dismissal(.match("m1"), instance: 1, cause: .stale)
-        case "follow": .follow(matchId: "m1")
-        case "followHere": .follow(matchId: "m1", startsHere: true)
-        case "unfollow": .unfollow(matchId: "m1")
-        case "unfollowOther": .unfollow(matchId: "m2")
+        case "follow": .follow(.match("m1"))
+        case "followHere": .follow(.match("m1"), startsHere: true)
+        case "unfollow": .unfollow(.match("m1"))
+        case "unfollowOther": .unfollow(.match("m2"))
         default: throw VectorFault(description: "unknown operation \(word)")
         }
     }

@@ -155,12 +155,12 @@ COMMENT ON TABLE activitySubjects IS 'State of each subject that is not a match.
 CREATE VIEW liveSubjects WITH (security_invoker = true) AS
 SELECT matchId AS subject, 'MatchActivityAttributes'::text COLLATE "C" AS attributesType, phase,
     phase IN ('live', 'break', 'interrupted') AS isLive, displayState AS contentState, stateHash, stateTimestamp, stateBuiltAt,
-    confirmedAt, freshFor, startPriority, startsAt, seq, epoch, endedAt
+    confirmedAt, freshFor, startPriority, startsAt, seq, epoch, endedAt, coalesce(wentLiveAt, endedAt, stateBuiltAt) AS startedAt
 FROM activeMatches
 UNION ALL
 SELECT subject, attributesType, CASE WHEN endedAt IS NULL THEN 'live' ELSE 'ended' END, endedAt IS NULL, contentState, stateHash,
     stateTimestamp, stateBuiltAt, confirmedAt, freshFor, CASE WHEN critical THEN 1 ELSE 5 END::smallint, NULL::timestamptz, seq, epoch,
-    endedAt
+    endedAt, createdAt
 FROM activitySubjects;
 
 COMMENT ON VIEW liveSubjects IS 'All subjects: matches, and those of other types.';

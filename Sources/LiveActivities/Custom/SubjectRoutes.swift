@@ -56,8 +56,11 @@ package struct SubjectRoutes: Sendable {
             try await unfollow(try subject(context), by: try context.requireUser())
         }
         router.get("/user/follow", .user) { _, context in
-            let names = try await follows.subjects(of: try context.requireUser(), now: now())
-            return try JSONResponse(SubjectList(follows: names.map(SubjectList.Entry.init))).response()
+            let userId = try context.requireUser()
+            let now = now()
+            let names = try await follows.subjects(of: userId, now: now)
+            let list = SubjectList(follows: names.map(SubjectList.Entry.init), starts: try await starts.statuses(of: userId, now: now))
+            return try JSONResponse(list).response()
         }
     }
 
@@ -202,36 +205,6 @@ extension NamedSubject {
     }
 }
 
-/// The query of a list.
-private struct SubjectPage {
-    var after: [String]
-    var limit = 200
-    var userId: String?
-
-    init(_ request: Request, cursorParts: Int) throws(Problem) {
-        let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
-        after = Array(repeating: "", count: cursorParts)
-        if let text = query["after"] {
-            guard case .array(let parts)? = try? JSONParser.parse(Array(text.utf8)), parts.count == cursorParts else {
-                throw .badRequest("`after` is the `next` of the page before.", code: "invalid_parameter")
-            }
-            after = parts.compactMap { part in if case .string(let text) = part { text } else { nil } }
-            guard after.count == cursorParts else {
-                throw .badRequest("`after` is the `next` of the page before.", code: "invalid_parameter")
-            }
-        }
-        if let text = query["limit"] {
-            guard let number = Int(text), (1...1000).contains(number) else {
-                throw .badRequest("`limit` is a number from 1 to 1000.", code: "invalid_parameter")
-            }
-            limit = number
-        }
-        userId = query["userId"].map(String.init)
-    }
-
-    static func cursor(_ parts: String...) -> String { JSONValue.array(parts.map { .string($0) }).text }
-}
-
 /// The answer to a state that was sent.
 struct SubjectReceipt: Encodable, Sendable {
     var result: String
@@ -244,6 +217,8 @@ struct SubjectReceipt: Encodable, Sendable {
 /// The subjects a user follows.
 struct SubjectList: Encodable, Sendable {
     var follows: [Entry]
+    /// How each stands on each device of the user.
+    var starts: [StartStatus]
 
     struct Entry: Encodable, Sendable {
         var type: String

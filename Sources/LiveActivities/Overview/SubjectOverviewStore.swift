@@ -45,12 +45,8 @@ package struct SubjectOverviewStore: Sendable {
                 s.silentAfter, m.endedAt,
                 (SELECT count(*) FROM follows f WHERE f.matchId = m.subject AND coalesce(f.expiresAt, 'infinity') > \(now)),
                 c.active, c.pending, c.ended
-            FROM liveSubjects m LEFT JOIN subjectSources s ON s.subject = m.subject CROSS JOIN LATERAL (
-                SELECT count(*) FILTER (WHERE status = 'active') AS active, count(*) FILTER (WHERE status = 'pending') AS pending,
-                    count(*) FILTER (WHERE status = 'ended') AS ended
-                FROM (SELECT DISTINCT ON (userId, deviceId) status FROM liveActivities a WHERE a.matchId = m.subject
-                    ORDER BY userId, deviceId, (status = 'active') DESC, instance DESC) newest
-            ) c
+            FROM liveSubjects m LEFT JOIN subjectSources s ON s.subject = m.subject
+            CROSS JOIN LATERAL (\(SubjectOverviewStore.counts)) c
             WHERE m.subject = \(subject)
             """
         ).first.map { row in

@@ -4,7 +4,7 @@ import HTTPServer
 enum SitePages {
     static let all: [SitePage] = [
         .page("", .scope(.alertsRead), title: "Now", .now, NowPage.answer),
-        .page("oncall/matches", .scope(.alertsRead), title: "Matches", .matches, MatchesPage.answer),
+        .page("oncall/matches", .scope(.alertsRead), title: "Live", .matches, MatchesPage.answer),
         .page("oncall/matches/:subject", .scope(.alertsRead), .match, MatchPage.answer),
         .page("oncall/rules", .scope(.alertsRead), title: "Rules", .rules, RulesPage.answer),
         .page("oncall/notifications", .scope(.alertsRead), title: "Notifications", .notifications, NotificationsPage.answer),

@@ -123,8 +123,15 @@ package actor SimulatedPhone {
         await settle()
     }
 
-    package func unfollow(_ matchId: String) async {
-        await client?.unfollow(matchId)
+    package func follow(_ subject: ActivitySubject) async {
+        await client?.follow(subject)
+        await settle()
+    }
+
+    package func unfollow(_ matchId: String) async { await unfollow(.match(matchId)) }
+
+    package func unfollow(_ subject: ActivitySubject) async {
+        await client?.unfollow(subject)
         await settle()
     }
 
@@ -151,7 +158,11 @@ package actor SimulatedPhone {
         await settle()
     }
 
-    package func bell(of matchId: String) async -> FollowButton? { await client?.followButton(of: matchId) }
+    package func bell(of matchId: String) async -> FollowButton? { await bell(of: .match(matchId)) }
+    package func bell(of subject: ActivitySubject) async -> FollowButton? { await client?.followButton(of: subject) }
+    package func followedDevices(of subject: ActivitySubject) async -> [FollowedDevice] {
+        await client?.followedDevices(of: subject) ?? []
+    }
     package var pending: [PendingOperation] { get async { await client?.operations ?? [] } }
     package var followed: Set<String> { get async { await client?.followedMatches ?? [] } }
 }

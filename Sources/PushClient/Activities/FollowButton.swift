@@ -1,8 +1,8 @@
-/// The state of the follow button of a match.
+/// The state of the follow button of a match or another subject.
 public enum FollowButton: String, Codable, Sendable, Hashable, CaseIterable {
     /// An outline: tap to follow.
     case notFollowing
-    /// Filled: followed; its activity starts when the match is live.
+    /// Filled: followed; its activity starts when the subject is live.
     case following
     /// Filled: followed, and its activity runs.
     case activityRunning
@@ -19,7 +19,7 @@ public enum FollowButton: String, Codable, Sendable, Hashable, CaseIterable {
     /// Filled, with an error: the server refused the unfollow. A tap unfollows again.
     case unfollowRefused
 
-    /// The last follow or unfollow of a match that the server has not confirmed.
+    /// The last follow or unfollow of a subject that the server has not confirmed.
     public enum Unconfirmed: String, Codable, Sendable, Hashable {
         case inFlight
         case followWaiting
@@ -33,7 +33,7 @@ public enum FollowButton: String, Codable, Sendable, Hashable, CaseIterable {
     /// - Parameters:
     ///   - isFollowed: What the user wants, as stored on the device.
     ///   - areActivitiesAllowed: The system's setting for Live Activities.
-    ///   - isActivityRunning: An activity of the match is on the screen.
+    ///   - isActivityRunning: An activity of the subject is on the screen.
     ///   - unconfirmed: What has not reached the server; nil if everything has.
     public static func state(
         isFollowed: Bool,
@@ -56,11 +56,11 @@ public enum FollowButton: String, Codable, Sendable, Hashable, CaseIterable {
 }
 
 extension FollowButton.Unconfirmed {
-    /// What a user's queue says about a match; nil if it holds nothing of it.
-    public init?(_ operations: [PendingOperation], uid: String?, matchId: String) {
-        let matching = operations.filter { $0.uid == uid && $0.kind.followedMatch == matchId }
+    /// What a user's queue says about a subject; nil if it holds nothing of it.
+    public init?(_ operations: [PendingOperation], uid: String?, subject: ActivitySubject) {
+        let matching = operations.filter { $0.uid == uid && $0.kind.followedSubject == subject }
         guard let last = matching.last else { return nil }
-        let isUnfollow = last.kind == .unfollow(matchId: matchId)
+        let isUnfollow = last.kind == .unfollow(subject)
         if matching.contains(where: { $0.state == .inFlight }) {
             self = .inFlight
         } else if last.state == .needsAttention {

@@ -24,8 +24,8 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         case end(activityId: String)
         /// Report its end to the server.
         case report(ActivitySubject, instance: Int?, DismissalCause)
-        /// The user does not want the match any more.
-        case unfollow(matchId: String)
+        /// The user does not want the subject any more.
+        case unfollow(ActivitySubject)
     }
 
     /// An activity whose content is this old is ended on the device. Pushes that change it do not wake the app, so only the date of the
@@ -83,8 +83,7 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         let activity = tracked.remove(at: index)
         let cause = activity.endCause ?? (isDismissed ? .user : .system)
         let report = Step.report(activity.subject, instance: activity.instance, cause)
-        guard cause == .user, let matchId = activity.subject.matchId else { return [report] }
-        return [report, .unfollow(matchId: matchId)]
+        return cause == .user ? [report, .unfollow(activity.subject)] : [report]
     }
 
     /// Compares with what is on the screen at a foreground: unknown activities are adopted, those with content older than half an hour ended.

@@ -48,10 +48,10 @@ struct OperationRequest {
         case .dismissal(let subject, let instance, let cause):
             let body = Dismissal(activityId: subject.activityId, deviceId: device.deviceId, instance: instance, cause: cause)
             return request("POST", subject.path + "/activity-dismissed", body)
-        case .follow(let matchId, let startsHere):
-            let body = Follow(matchId: matchId, deviceId: device.deviceId, startsHere: startsHere ? true : nil)
-            return request("POST", "/user/follow/match", body)
-        case .unfollow(let matchId): return delete("/user/follow/match/" + Self.escaped(matchId), session)
+        case .follow(let subject, let startsHere):
+            let body = Follow(matchId: subject.matchId, deviceId: device.deviceId, startsHere: startsHere ? true : nil)
+            return request("POST", subject.followPath, body)
+        case .unfollow(let subject): return delete(subject.unfollowPath, session)
         }
     }
 
@@ -104,7 +104,8 @@ struct OperationRequest {
     }
 
     private struct Follow: Encodable {
-        var matchId: String
+        /// Others are named by the path.
+        var matchId: String?
         var deviceId: String
         var startsHere: Bool?
     }

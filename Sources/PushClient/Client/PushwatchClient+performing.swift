@@ -27,6 +27,7 @@ extension PushwatchClient {
         case .clearLocal:
             state.tokens.clear()
             state.follows.clear()
+            devices = [:]
         case .enqueued, .cancelled, .setLastSubmitted: break
         }
         save()
@@ -34,10 +35,10 @@ extension PushwatchClient {
 
     /// The follows on the device are those of the signed-in user, and a newer wish of theirs is what counts.
     func settleFollow(of operation: PendingOperation, _ change: () -> Void) {
-        guard let matchId = operation.kind.followedMatch, operation.uid == state.lifecycle.registration.uid else { return }
+        guard let subject = operation.kind.followedSubject, operation.uid == state.lifecycle.registration.uid else { return }
         followChanges += 1
         let isLast = !operations.contains {
-            $0.uid == operation.uid && $0.operationId != operation.operationId && $0.kind.followedMatch == matchId
+            $0.uid == operation.uid && $0.operationId != operation.operationId && $0.kind.followedSubject == subject
         }
         if isLast { change() }
     }
@@ -61,14 +62,16 @@ extension PushwatchClient {
             report(.attemptFailed(operation, status: response.status, code: document?.code, result.reasonCode))
         }
         await take(.result(operationId: operation.operationId, result))
-        if isAccepted, case .follow(let matchId, startsHere: true) = operation.kind, operation.uid == state.lifecycle.registration.uid {
+        if isAccepted, case .follow(.match(let matchId), startsHere: true) = operation.kind,
+            operation.uid == state.lifecycle.registration.uid
+        {
             await startActivity(ActivityRequest(matchId: matchId, phase: document?.phase, state: FollowedState(response)?.displayState))
         }
     }
 
     /// Starts the activity of a match that is still followed and shows none.
     private func startActivity(_ request: ActivityRequest?) async {
-        guard let request, case let matchId = request.attributes.matchId, state.follows.matchIds.contains(matchId),
+        guard let request, case let matchId = request.attributes.matchId, state.follows.subjects.contains(.match(matchId)),
             !state.activities.isActive(.match(matchId))
         else { return }
         if let activity = await system.requestActivity(request) {
@@ -78,7 +81,7 @@ extension PushwatchClient {
         }
     }
 
-    /// Stores or deletes the unregister secret after a confirmed operation.
+    /// Keeps what the answer to a confirmed operation says: the unregister secret, and how a follow stands on the user's devices.
     private func note(_ document: ServerResponse?, of operation: PendingOperation) {
         switch operation.kind {
         case .register:
@@ -86,6 +89,9 @@ extension PushwatchClient {
             secrets.setSecret(secret, of: operation.uid)
             state.lifecycle.noteSecret(of: operation.uid, isKept: true)
         case .unregister: secrets.setSecret(nil, of: operation.uid)
+        case .follow(let subject, _) where operation.uid == state.lifecycle.registration.uid:
+            devices[subject] = document?.starts?.map(\.device)
+        case .unfollow(let subject) where operation.uid == state.lifecycle.registration.uid: devices[subject] = nil
         default: break
         }
     }
@@ -98,8 +104,8 @@ extension PushwatchClient {
             case .report(let subject, let instance, let cause):
                 state.tokens.forget(subject)
                 await take(.queue(.dismissal(subject, instance: instance, cause: cause), nil))
-            case .unfollow(let matchId):
-                state.follows.unfollow(matchId)
+            case .unfollow(let subject):
+                state.follows.unfollow(subject)
                 followChanges += 1
                 save()
             }
@@ -119,14 +125,15 @@ extension PushwatchClient {
         }
     }
 
-    /// The user may have followed and unfollowed on other devices, and follows end with their matches.
+    /// The user may have followed and unfollowed on other devices, and follows end with their subjects.
     func fetchFollows() async {
         guard let uid = state.lifecycle.registration.uid else { return }
         let changes = followChanges
-        guard let response = await read("/user/follow/match", uid: uid), response.status == 200,
-            let matches = ServerResponse(response)?.matches, changes == followChanges, uid == state.lifecycle.registration.uid
+        guard let response = await read("/user/follow", uid: uid), response.status == 200, let document = ServerResponse(response),
+            let follows = document.follows, changes == followChanges, uid == state.lifecycle.registration.uid
         else { return }
-        state.follows.readBack(matches, unconfirmed: operations.filter { $0.uid == uid })
+        state.follows.readBack(follows.map(\.subject), unconfirmed: operations.filter { $0.uid == uid })
+        devices = Dictionary(grouping: document.starts ?? [], by: \.subject).mapValues { $0.map(\.device) }
         save()
     }
 

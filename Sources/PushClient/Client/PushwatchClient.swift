@@ -26,6 +26,8 @@ public actor PushwatchClient {
     var state: State
     /// Counts the user's follows and unfollows, and their confirmations: a list that the server made before is out of date.
     var followChanges = 0
+    /// How follows stand on the user's devices; never stored, since it changes without the app.
+    var devices: [ActivitySubject: [FollowedDevice]] = [:]
     /// Raw tokens by their hashes; never stored.
     var rawTokens: [TokenHash: String] = [:]
 
@@ -166,51 +168,57 @@ public actor PushwatchClient {
         await perform(state.activities.gone(activityId, isDismissed: isDismissed))
     }
 
-    /// The user follows a match. Nothing happens without a signed-in user.
+    /// The user follows a subject. Nothing happens without a signed-in user. The server starts its activity when it is live.
     ///
-    /// - Parameter startsHere: The app is in the foreground and starts the activity itself if the match is live (`Activity.request`); the
-    ///   server then sends no start to this device for ten minutes. Call it again to bring back an activity that is missing.
-    public func follow(_ matchId: String, startsHere: Bool = false) async {
+    /// App users follow subjects of types with `"followedBy": "users"`; the server refuses others (`followRefused`). What a service made this
+    /// user follow is listed as well, and can be unfollowed.
+    public func follow(_ subject: ActivitySubject) async { await follow(subject, startsHere: false) }
+
+    func follow(_ subject: ActivitySubject, startsHere: Bool) async {
         guard state.lifecycle.registration.uid != nil else { return }
-        let isNew = state.follows.follow(matchId)
-        let startsHere = startsHere && !state.activities.isActive(.match(matchId))
+        let isNew = state.follows.follow(subject)
+        let startsHere = startsHere && !state.activities.isActive(subject)
         let startsNow = startsHere ? await system.areActivitiesAllowed() : false
-        guard isNew || startsNow || unconfirmedFollow(of: matchId) != nil else { return }
+        guard isNew || startsNow || unconfirmedFollow(of: subject) != nil else { return }
         followChanges += 1
-        await take(.queue(.follow(matchId: matchId, startsHere: startsNow), nil))
+        await take(.queue(.follow(subject, startsHere: startsNow), nil))
     }
 
-    /// The user stops following a match. Sent even if it is not followed here, so that a second tap repairs what went wrong.
-    public func unfollow(_ matchId: String) async {
+    /// The user stops following a subject. Sent even if it is not followed here, so that a second tap repairs what went wrong.
+    public func unfollow(_ subject: ActivitySubject) async {
         guard state.lifecycle.registration.uid != nil else { return }
-        await perform(state.activities.endAll(.match(matchId), cause: .system))
-        state.follows.unfollow(matchId)
+        await perform(state.activities.endAll(subject, cause: .system))
+        state.follows.unfollow(subject)
         followChanges += 1
-        await take(.queue(.unfollow(matchId: matchId), nil))
+        await take(.queue(.unfollow(subject), nil))
     }
 
-    /// The state of the follow button of a match.
-    public func followButton(of matchId: String) async -> FollowButton {
+    /// The state of the follow button of a subject.
+    public func followButton(of subject: ActivitySubject) async -> FollowButton {
         let areAllowed = await system.areActivitiesAllowed()
         return .state(
-            isFollowed: state.follows.matchIds.contains(matchId),
+            isFollowed: state.follows.subjects.contains(subject),
             areActivitiesAllowed: areAllowed,
-            isActivityRunning: state.activities.isActive(.match(matchId)),
-            unconfirmed: unconfirmedFollow(of: matchId)
+            isActivityRunning: state.activities.isActive(subject),
+            unconfirmed: unconfirmedFollow(of: subject)
         )
     }
 
-    private func unconfirmedFollow(of matchId: String) -> FollowButton.Unconfirmed? {
-        FollowButton.Unconfirmed(operations, uid: state.lifecycle.registration.uid, matchId: matchId)
+    /// The matches and other subjects the user follows.
+    public var followed: Set<ActivitySubject> { state.follows.subjects }
+
+    /// How a followed subject stands on each of the user's devices, as the server answered to the follow or to the last read of the list.
+    /// Empty before that; not stored.
+    public func followedDevices(of subject: ActivitySubject) -> [FollowedDevice] { devices[subject] ?? [] }
+
+    private func unconfirmedFollow(of subject: ActivitySubject) -> FollowButton.Unconfirmed? {
+        FollowButton.Unconfirmed(operations, uid: state.lifecycle.registration.uid, subject: subject)
     }
 
     // MARK: The queue
 
     /// The unconfirmed operations, including those that need attention.
     public var operations: [PendingOperation] { state.lifecycle.queue.operations }
-
-    /// The matches the user follows.
-    public var followedMatches: Set<String> { state.follows.matchIds }
 
     /// The activities on the screen.
     public var trackedActivities: [LifecycleManager.Tracked] { state.activities.tracked }

@@ -12,14 +12,23 @@ struct ServerResponse: Decodable {
         var usableHash: TokenHash? { state == "active" ? tokenHash : nil }
     }
 
+    struct Followed: Decodable {
+        var type: String
+        var id: String
+
+        var subject: ActivitySubject { ActivitySubject(type: type, id: id) }
+    }
+
     var pushToken: Token?
     var pushToStartToken: Token?
     /// Of attributes types that have their own token.
     var pushToStartTokens: [String: Token]?
     var unregisterSecret: String?
     var code: String?
-    /// Of the list of follows.
-    var matches: [String]?
+    /// The list of follows.
+    var follows: [Followed]?
+    /// Of a follow, or of the list of follows: how each stands on each of the user's devices.
+    var starts: [FollowedDeviceDocument]?
     /// Of a follow.
     var phase: String?
 

@@ -14,10 +14,10 @@ public enum OperationKind: Codable, Sendable, Hashable {
     case activityToken(ActivitySubject, instance: Int?)
     /// `POST /matches/{matchId}/activity-dismissed`, or `POST /live-activities/{attributesType}/activity-dismissed`.
     case dismissal(ActivitySubject, instance: Int?, cause: DismissalCause)
-    /// `POST /user/follow/match`; `startsHere` if the app starts the activity itself.
-    case follow(matchId: String, startsHere: Bool = false)
-    /// `DELETE /user/follow/match/{matchId}`.
-    case unfollow(matchId: String)
+    /// `POST /user/follow/match`, or `POST /live/{type}/{id}/follow`; `startsHere` if the app starts the activity itself.
+    case follow(ActivitySubject, startsHere: Bool = false)
+    /// `DELETE /user/follow/match/{matchId}`, or `DELETE /live/{type}/{id}/follow`.
+    case unfollow(ActivitySubject)
 
     /// Its name in logs and vectors.
     public var name: String {
@@ -38,7 +38,7 @@ public enum OperationKind: Codable, Sendable, Hashable {
         switch self {
         case .register, .unregister, .unregisterToken, .startToken: .device
         case .activityToken(let subject, _), .dismissal(let subject, _, _): .activity(subject)
-        case .follow(let matchId, _), .unfollow(let matchId): .follow(matchId)
+        case .follow(let subject, _), .unfollow(let subject): .follow(subject)
         }
     }
 
@@ -67,15 +67,15 @@ public enum OperationKind: Codable, Sendable, Hashable {
         }
     }
 
-    /// The match of a follow or unfollow.
-    var followedMatch: String? {
+    /// The subject of a follow or unfollow.
+    var followedSubject: ActivitySubject? {
         switch self {
-        case .follow(let matchId, _), .unfollow(let matchId): matchId
+        case .follow(let subject, _), .unfollow(let subject): subject
         default: nil
         }
     }
 
-    enum OrderingKey: Hashable { case device, activity(ActivitySubject), follow(String) }
+    enum OrderingKey: Hashable { case device, activity(ActivitySubject), follow(ActivitySubject) }
 
     /// Whether `newer`, queued later for the same user, replaces this one while it waits.
     func isSuperseded(by newer: OperationKind) -> Bool {
@@ -83,7 +83,7 @@ public enum OperationKind: Codable, Sendable, Hashable {
         case (.register, .register), (.unregister, .unregister), (.unregisterToken, .unregisterToken): true
         case (.startToken(let old), .startToken(let new)): old == new
         case (.activityToken(let old, _), .activityToken(let new, _)): old == new
-        default: followedMatch != nil && followedMatch == newer.followedMatch
+        default: followedSubject != nil && followedSubject == newer.followedSubject
         }
     }
 }

@@ -5,7 +5,9 @@ import ProviderSimulator
 struct DemoScale: Sendable {
     let sendsPerMinute: Int
     let pace: ReplayPace
+    /// How many times longer than in their scripts states of other subjects are shown.
+    let subjectPace: Int
 
-    static let full = DemoScale(sendsPerMinute: 24, pace: RepeatedMatch.quickPace)
-    static let quiet = DemoScale(sendsPerMinute: 6, pace: RepeatedMatch.quietPace)
+    static let full = DemoScale(sendsPerMinute: 24, pace: RepeatedMatch.quickPace, subjectPace: 1)
+    static let quiet = DemoScale(sendsPerMinute: 6, pace: RepeatedMatch.quietPace, subjectPace: 3)
 }

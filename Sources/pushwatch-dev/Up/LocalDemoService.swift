@@ -9,7 +9,7 @@ import ProviderSimulator
 import PushContract
 import ServiceLifecycle
 
-/// Runs next to the server of a local run: demo traffic, a match with its followers, and the text that says how to use what was started.
+/// Runs next to the server of a local run: demo traffic, a match and other subjects with their followers, and the text that says how to use what was started.
 struct LocalDemoService: Service {
     let run: LocalRun
     let urls: AsyncStream<String>
@@ -39,7 +39,9 @@ struct LocalDemoService: Service {
             if let demo = run.demo {
                 group.addTask {
                     for await _ in announced {}
-                    try await DemoMatch(run: run, demo: demo, url: url, client: client, logger: logger).run()
+                    async let match: Void = DemoMatch(run: run, demo: demo, url: url, client: client, logger: logger).run()
+                    try await DemoSubjects(run: run, demo: demo, url: url, client: client).run()
+                    try await match
                 }
             }
             try await group.waitForAll()
@@ -70,6 +72,8 @@ struct LocalDemoService: Service {
               alerts go to \(run.sinkURL), which prints them here
               simulator    \(run.endpoints.controlURL)   (PUT /faults, GET /requests)
               match        \(run.demo == nil ? "none; `pushwatch-dev replay` plays one" : "one after the other, with followers; each is announced here")
+              live         \(url)/oncall/matches\(run.demo == nil ? "" : ": the match, football, a delivery and a pager on simulated phones")
+                           curl -s \(url)/live -H 'Authorization: Bearer \(run.installation.apiKey)'
 
             Report an attempt:
               curl -s \(url)/attempts -H 'Authorization: Bearer \(run.installation.apiKey)' -H 'Content-Type: application/json' -d '{"attemptId":"try-\(now.seconds)","uid":"me","platform":"ios","provider":"apns","tokenHash":"\(hash)","eventType":"send","status":"sent","attemptedAt":"\(Timestamp(seconds: now.seconds))","requestId":"try-1"}'

@@ -27,6 +27,7 @@ struct LocalRun: Sendable {
         var configuration = ServerConfiguration(databaseURL: installation.postgres.socketURL)
         configuration.migrationsDirectory = installation.migrations
         configuration.alertsDirectory = installation.alerts
+        configuration.liveDirectory = try ProjectFiles.locate("live-activities")
         configuration.httpPort = port
         configuration.tokenKeys = installation.tokenKeys
         // Evaluated soon after each minute: the demo's attempts are never late.

@@ -25,8 +25,8 @@ struct UpCommand: AsyncParsableCommand {
 
     @Option(help: "Port to listen on; without it 8080, or a free one if that is taken.") var port: Int?
     @Option(help: "The state directory: database, keys and settings of this installation.") var state = LocalSettings.directoryName
-    @Flag(help: "Fewer demo sends, and a slower match.") var quietTraffic = false
-    @Flag(help: "No demo history, devices, traffic or match.") var empty = false
+    @Flag(help: "Fewer demo sends, and slower matches.") var quietTraffic = false
+    @Flag(help: "No demo history, devices, traffic or matches.") var empty = false
     @Flag(help: "Show the service's own log.") var verbose = false
 
     func run() async throws {

@@ -73,7 +73,7 @@ struct MatchPage {
 
     private static func facts(_ data: SubjectData, now: Timestamp) -> [Count] {
         var facts = [Count(name: "State", value: "no. \(data.seq), \(DurationText.ago(data.fanOut.builtAt, now: now))")]
-        if let followers = data.summary.followers { facts.append(Count(name: "Followers", value: NumberText.count(followers))) }
+        facts.append(Count(name: "Followers", value: NumberText.count(data.summary.followers)))
         if let feed = data.feed {
             let silence = data.summary.feedSilentSince.map { ", has confirmed nothing for \(DurationText.span(now - $0))" }
             facts.append(Count(name: "Source", value: feed + (silence ?? ""), isBad: silence != nil))

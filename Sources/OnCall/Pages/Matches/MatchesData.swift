@@ -6,12 +6,11 @@ struct SubjectSummary: Hashable {
     var subject: String
     var title: String?
     var status: String?
-    /// Of a match; for others `open` or `over`.
+    /// Of a match; for others `live` or `ended`.
     var phase: String
     var isOver: Bool
     var updatedAt: Timestamp
-    /// Nil for activities without followers: those that a service starts itself.
-    var followers: Int?
+    var followers: Int
     var pending: Int
     var active: Int
     var ended: Int

@@ -1,6 +1,6 @@
 import PushContract
 
-/// The page of matches as its template sees it.
+/// The page of matches and other subjects as its template sees it.
 struct MatchesPage {
     struct Row {
         let name: String
@@ -24,7 +24,7 @@ struct MatchesPage {
     let hasSubjects: Bool
 
     init(_ data: MatchesData, reader: String, now: Timestamp) {
-        frame = PageFrame(title: "Matches · Pushwatch", refreshSeconds: 30, person: reader, now: now)
+        frame = PageFrame(title: "Live · Pushwatch", refreshSeconds: 30, person: reader, now: now)
         let running = data.subjects.filter { !$0.isOver }
         let active = data.subjects.reduce(0) { $0 + $1.active }
         headline =
@@ -55,7 +55,7 @@ struct MatchesPage {
             status: subject.status ?? subject.phase,
             detail:
                 "\(subject.phase), \(subject.title == nil ? "" : "\(subject.subject), ")updated \(DurationText.ago(subject.updatedAt, now: now))",
-            followers: subject.followers.map { NumberText.count($0) } ?? "–",
+            followers: NumberText.count(subject.followers),
             pending: NumberText.count(subject.pending),
             active: NumberText.count(subject.active),
             ended: NumberText.count(subject.ended),

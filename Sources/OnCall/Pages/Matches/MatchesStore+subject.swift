@@ -38,18 +38,18 @@ extension MatchesStore {
             """
             SELECT displayState, displayState::jsonb->>'title', displayState::jsonb->>'status', phase, phase IN ('ended', 'abandoned'),
                 lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil, pollerState,
-                (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId), \(Self.silentSince("m.matchId", now: now))
-            FROM activeMatches m WHERE matchId = \(name)
+                \(Self.followers(now: now)), \(Self.silentSince("s.matchId", now: now))
+            FROM activeMatches s WHERE matchId = \(name)
             UNION ALL
-            SELECT contentState, NULL, attributesType, CASE WHEN endedAt IS NULL THEN 'open' ELSE 'over' END, endedAt IS NOT NULL,
-                lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil,
-                'fresh for ' || freshFor || ' s', NULL, \(Self.silentSince("subject", now: now))
-            FROM activitySubjects WHERE subject = \(name) LIMIT 1
+            SELECT contentState, NULL, attributesType, CASE WHEN endedAt IS NULL THEN 'live' ELSE 'ended' END, endedAt IS NOT NULL,
+                lastUpdatedAt, seq, stateTimestamp, stateBuiltAt, owner, leaseUntil, 'fresh for ' || freshFor || ' s',
+                \(Self.followers(now: now)), \(Self.silentSince("s.matchId", now: now))
+            FROM (SELECT *, subject AS matchId FROM activitySubjects) s WHERE matchId = \(name) LIMIT 1
             """
         ).first
         guard let row else { return nil }
         let values = try row.decode(
-            (String, String?, String?, String, Bool, Timestamp, Int64, Int64, Timestamp, String?, Timestamp?, String?, Int?, Timestamp?)
+            (String, String?, String?, String, Bool, Timestamp, Int64, Int64, Timestamp, String?, Timestamp?, String?, Int, Timestamp?)
                 .self
         )
         let summary = SubjectSummary(

@@ -16,7 +16,11 @@ struct MatchesStore: Sendable {
     let pool: PostgresPool
 
     func read(now: Timestamp) async throws -> MatchesData {
-        MatchesData(subjects: try await matches(now: now) + others(now: now), pushes: try await pushes(now: now))
+        // What is on first, then the newest state.
+        let subjects = try await (matches(now: now) + others(now: now)).sorted {
+            $0.isOver != $1.isOver ? $1.isOver : ($1.updatedAt, $0.subject) < ($0.updatedAt, $1.subject)
+        }
+        return MatchesData(subjects: subjects, pushes: try await pushes(now: now))
     }
 
     private func matches(now: Timestamp) async throws -> [SubjectSummary] {
@@ -27,8 +31,7 @@ struct MatchesStore: Sendable {
                 FROM activeMatches ORDER BY phase IN ('ended', 'abandoned'), lastUpdatedAt DESC, matchId LIMIT \(Self.limit)
             )
             SELECT s.matchId, s.displayState::jsonb->>'title', s.displayState::jsonb->>'status', s.phase, s.isOver, s.lastUpdatedAt,
-                (SELECT count(*) FROM follows f WHERE f.matchId = s.matchId), a.pending, a.active, a.ended, a.behind,
-                \(Self.silentSince("s.matchId", now: now))
+                \(Self.followers(now: now)), a.pending, a.active, a.ended, a.behind, \(Self.silentSince("s.matchId", now: now))
             FROM shown s CROSS JOIN LATERAL (\(Self.counts)) a ORDER BY s.isOver, s.lastUpdatedAt DESC, s.matchId
             """
         ).map(SubjectSummary.init)
@@ -41,12 +44,16 @@ struct MatchesStore: Sendable {
                 SELECT subject AS matchId, attributesType, endedAt IS NOT NULL AS isOver, lastUpdatedAt, stateTimestamp
                 FROM activitySubjects ORDER BY endedAt IS NOT NULL, lastUpdatedAt DESC, subject LIMIT \(Self.limit)
             )
-            SELECT s.matchId, NULL::text, s.attributesType, CASE WHEN s.isOver THEN 'over' ELSE 'open' END, s.isOver, s.lastUpdatedAt,
-                NULL::bigint, a.pending, a.active, a.ended, a.behind,
-                \(Self.silentSince("s.matchId", now: now))
+            SELECT s.matchId, NULL::text, s.attributesType, CASE WHEN s.isOver THEN 'ended' ELSE 'live' END, s.isOver, s.lastUpdatedAt,
+                \(Self.followers(now: now)), a.pending, a.active, a.ended, a.behind, \(Self.silentSince("s.matchId", now: now))
             FROM shown s CROSS JOIN LATERAL (\(Self.counts)) a ORDER BY s.isOver, s.lastUpdatedAt DESC, s.matchId
             """
         ).map(SubjectSummary.init)
+    }
+
+    /// How many follow the subject `s`.
+    static func followers(now: Timestamp) -> Query {
+        "(SELECT count(*) FROM follows f WHERE f.matchId = s.matchId AND coalesce(f.expiresAt, 'infinity') > \(now))"
     }
 
     /// Of the subject `s`.
@@ -78,7 +85,7 @@ struct MatchesStore: Sendable {
 
 extension SubjectSummary {
     init(_ row: Row) throws {
-        let values = try row.decode((String, String?, String?, String, Bool, Timestamp, Int?, Int, Int, Int, Int, Timestamp?).self)
+        let values = try row.decode((String, String?, String?, String, Bool, Timestamp, Int, Int, Int, Int, Int, Timestamp?).self)
         self.init(
             subject: values.0,
             title: values.1,

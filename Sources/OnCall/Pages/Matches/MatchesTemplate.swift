@@ -26,7 +26,8 @@ extension PageTemplate {
         </tbody></table></div>
         <p class="soft small">Behind: active ones that have not been sent the newest state yet.</p>
         {{/hasSubjects}}
-        {{^hasSubjects}}<p class="soft">No match and no other subject is known. <code>PUT /matches/{matchId}</code> brings a score, \
+        {{^hasSubjects}}<p class="soft">No match and no other subject is known. <code>PUT /matches/{matchId}</code> brings a score and \
+        <code>PUT /live/{type}/{id}</code> another state, \
         <code>pushwatch-dev replay</code> plays one.</p>{{/hasSubjects}}
         </section>
         {{> foot}}

@@ -1,0 +1,33 @@
+import HTTPServer
+import Hummingbird
+import ServiceKit
+
+/// The query of a list.
+struct SubjectPage {
+    var after: [String]
+    var limit = 200
+    var userId: String?
+
+    init(_ request: Request, cursorParts: Int) throws(Problem) {
+        let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
+        after = Array(repeating: "", count: cursorParts)
+        if let text = query["after"] {
+            guard case .array(let parts)? = try? JSONParser.parse(Array(text.utf8)), parts.count == cursorParts else {
+                throw SubjectPage.invalidCursor
+            }
+            after = parts.compactMap { part in if case .string(let text) = part { text } else { nil } }
+            guard after.count == cursorParts else { throw SubjectPage.invalidCursor }
+        }
+        if let text = query["limit"] {
+            guard let number = Int(text), (1...1000).contains(number) else {
+                throw .badRequest("`limit` is a number from 1 to 1000.", code: "invalid_parameter")
+            }
+            limit = number
+        }
+        userId = query["userId"].map(String.init)
+    }
+
+    static func cursor(_ parts: String...) -> String { JSONValue.array(parts.map { .string($0) }).text }
+
+    static let invalidCursor = Problem.badRequest("`after` is the `next` of the page before.", code: "invalid_parameter")
+}
