@@ -36,7 +36,7 @@ test: build-tests ## Install what is missing and run every test
 	@bash scripts/test.sh
 
 .PHONY: verify
-verify: ## The tests that take longer than .ci/run allows: soak, escalation, limits, soak-send, fuzz, planted, client, cookbook, extend-check, incidents (90 minutes)
+verify: ## The tests that take longer than .ci/run allows: soak, alerts, escalation, limits, soak-send, fuzz, planted, client, cookbook, extend-check, incidents (90 minutes)
 	@bash scripts/verify.sh
 
 .PHONY: conformance
@@ -55,7 +55,7 @@ fuzz: ## Attempts, HTTP framing, answers of providers and HTTP/2, mutated, with 
 	@bash scripts/fuzz.sh $$(( $(or $(MINUTES),10) * 60 ))
 
 .PHONY: soak
-soak: ## The fault tests for long: WHAT=ingest, kill, crash, commit, disk, standby, identity, limits, escalation; MINUTES=10 each
+soak: ## The fault tests for long: WHAT=ingest, kill, crash, commit, disk, standby, identity, limits, escalation, alerts; MINUTES=10 each
 	@bash scripts/soak.sh $(or $(WHAT),ingest) $(or $(MINUTES),10)
 
 .PHONY: cookbook

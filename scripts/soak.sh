@@ -1,7 +1,7 @@
 #!/bin/bash
 # The fault tests, each for so many minutes instead of a few faults: the same code as in `make test`, and the same report, one line a
 # test: kills, acknowledged, found, mismatches. Exit 1 when anything is lost, doubled or off.
-# usage: scripts/soak.sh [ingest|sends|kill|crash|commit|disk|standby|identity|limits|escalation] [MINUTES]
+# usage: scripts/soak.sh [ingest|sends|kill|crash|commit|disk|standby|identity|limits|escalation|alerts] [MINUTES]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-ingest}
@@ -12,6 +12,7 @@ case $what in
     crash) suites='LostDatabaseTests' ;;
     commit) suites='LostCommitTests' ;;
     disk) suites='FullDiskTests' ;;
+    alerts) target='LiveActivitiesTests\.' suites='ManyAlertsTests' ;; # a thousand, whatever the minutes
     escalation) target='AlertingTests\.' suites='EscalationSoakTests' ;;
     limits) suites='MachineLimitTests' ;;
     standby) suites='PromotedStandbyTests' ;;

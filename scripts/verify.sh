@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 run() {
     case $1 in
         soak) bash scripts/soak.sh ingest "${SOAK_MINUTES:-3}" ;;
+        alerts) SKIP_BUILD=1 bash scripts/soak.sh alerts ;;
         escalation) SKIP_BUILD=1 bash scripts/soak.sh escalation "${SOAK_MINUTES:-3}" ;;
         limits) SKIP_BUILD=1 bash scripts/soak.sh limits "${LIMITS_MINUTES:-1}" ;;
         soak-send) make soak-send MINUTES="${SEND_MINUTES:-10}" ;;
@@ -20,14 +21,14 @@ run() {
         extend-check) make extend-check ;;
         incidents) .build/debug/pushwatch-dev scenarios --incidents && .build/debug/pushwatch-dev scenarios --baselines --faults 5 ;;
         *)
-            echo "unknown step: $1 (soak escalation limits soak-send fuzz planted rows client cookbook extend-check incidents)" >&2
+            echo "unknown step: $1 (soak alerts escalation limits soak-send fuzz planted rows client cookbook extend-check incidents)" >&2
             exit 2
             ;;
     esac
 }
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(soak escalation limits soak-send fuzz planted client cookbook extend-check incidents)
+[ ${#steps[@]} -gt 0 ] || steps=(soak alerts escalation limits soak-send fuzz planted client cookbook extend-check incidents)
 logs=.build/verify
 mkdir -p "$logs"
 bad=0

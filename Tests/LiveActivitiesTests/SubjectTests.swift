@@ -92,6 +92,21 @@ struct SubjectTests {
         }
     }
 
+    @Test("more states than seconds: when their timestamps are far ahead of the clock, states are taken and activities started")
+    func ahead() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            try await Self.running(routes)
+            try await bench.pool.execute("UPDATE activitySubjects SET stateTimestamp = stateTimestamp + 1000")
+            #expect(try await Self.put(routes, Self.state(1)).json["result"] == .string("accepted"))
+            try await bench.phone("eve", "phone-eve", 4)
+            _ = try await routes.call("\(Self.path)/followers/eve", .put, as: "service")
+            try await bench.run()
+            #expect(bench.apns.calls("update").count == 3)
+            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(4)])
+        }
+    }
+
     @Test("a state goes to all with its alert; the same again sends nothing, an older number is ignored, other attributes are a conflict")
     func updates() async throws {
         try await LiveRoutes.with { routes in

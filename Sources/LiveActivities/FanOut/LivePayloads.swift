@@ -56,7 +56,8 @@ enum LivePayloads {
             staleDate: staleDate(subject),
             relevanceScore: subject.relevanceScore,
             collapseId: collapseId(subject.id, instance: instance),
-            expiresAt: now + startLifetime
+            // Timestamps of many states a second run ahead of the clock.
+            expiresAt: max(now, Timestamp(seconds: subject.timestamp)) + startLifetime
         )
         push.show(alert ?? subject.startAlert)
         return try push.message()
