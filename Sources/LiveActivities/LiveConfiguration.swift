@@ -10,8 +10,8 @@ package struct LiveConfiguration: Sendable {
     package var poll = Duration.milliseconds(250)
     /// How long the lease of a subject lasts; it is renewed three times in that time.
     package var lease = Duration.seconds(15)
-    /// Updates under way at once. Each waits for its outcome to be committed, so fewer hold up the others of a state: with 2,000 the median
-    /// of 12,000 tokens was sent 40 % later.
+    /// Updates under way at once. Each waits for its outcome to be committed, so fewer hold up the others of a state: with 2,000 half of
+    /// 12,000 tokens waited a quarter longer.
     var updatesInFlight = 4000
     /// How long pushes under way may take to end at shutdown.
     package var drainLimit = Duration.seconds(10)
