@@ -50,6 +50,9 @@ struct SubjectListTests {
             #expect(football["phase"]?.string == "live" && football["followers"]?.integer == 3)
             #expect(football["startedAt"]?.string == began.rfc3339 && football["stateAt"]?.string == began.rfc3339)
             #expect(football["activities"] == ["active": 0, "pending": 2, "ended": 0])
+            #expect(football["confirmedAt"]?.string == began.rfc3339)
+            try await bench.pool.execute("UPDATE activitySubjects SET freshFor = NULL")
+            #expect(try await Self.list(routes).subjects[0]["confirmedAt"] == nil, "nothing confirms it")
             let match = subjects[1]
             #expect(match["type"]?.string == "MatchActivityAttributes" && match["confirmedAt"] != nil)
             #expect(match["activities"] == ["active": 1, "pending": 0, "ended": 0] && match["followers"]?.integer == 1)

@@ -43,7 +43,7 @@ enum OtherDevicesQueries {
     static func newcomers(_ subject: LiveSubject, since: Timestamp, now: Timestamp) -> Query {
         let prefix = OtherDevicesSend.prefix(subject.id)
         return """
-            \(android(subject.id, type: subject.attributesType, now: now)) 
+            \(android(subject.id, type: subject.attributesType, now: now))
                 AND (f.followedAt > \(since) OR \(isRegistered(since: since)))
                 AND NOT EXISTS (SELECT FROM pushDeliveries p WHERE p.uid = d.userId AND p.deviceId = d.deviceId
                     AND p.createdAt >= greatest(f.followedAt, d.registeredAt) AND p.sendId >= \(prefix + "\(subject.timestamp)~") AND p.sendId < \(prefix + "~"))

@@ -14,7 +14,7 @@ struct SubjectListDocument: Encodable, Sendable {
         var live: Bool
         var startedAt: Timestamp
         var stateAt: Timestamp
-        /// Of a match: when its feed last said that this is the state.
+        /// When its source last said that this is the state; nil without `freshFor`.
         var confirmedAt: Timestamp?
         var endedAt: Timestamp?
         var followers: Int

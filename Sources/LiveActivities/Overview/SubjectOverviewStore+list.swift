@@ -33,7 +33,8 @@ extension SubjectOverviewStore {
         return try await pool.query(
             """
             WITH page AS (
-                SELECT subject, phase, isLive, startedAt, stateBuiltAt, confirmedAt, endedAt FROM liveSubjects
+                SELECT subject, phase, isLive, startedAt, stateBuiltAt, CASE WHEN freshFor IS NOT NULL THEN confirmedAt END, endedAt
+                FROM liveSubjects
                 WHERE phase <> 'scheduled'
                     AND (\(startedAt)::timestamptz IS NULL OR (startedAt, subject) < (\(startedAt)::timestamptz, \(subject)::text))
                 ORDER BY startedAt DESC, subject DESC LIMIT \(limit)
