@@ -65,12 +65,15 @@ package struct OutcomeWebhookSender: Service {
                         state: Memory()
                     ) { memory in
                         while try await deliver(webhook, &memory), !Task.isShuttingDownGracefully {}
-                        if Task.isShuttingDownGracefully, let position = memory.position { try await store.release(webhook.name, position) }
                     }.run()
+                    try? await release(webhook)
                 }
             }
         }
     }
+
+    /// Lets another instance continue at once.
+    func release(_ webhook: OutcomeWebhook) async throws { try await store.release(webhook.name, holder: holder) }
 
     /// Sends one batch; whether there may be more at once.
     func deliver(_ webhook: OutcomeWebhook, _ memory: inout Memory) async throws -> Bool {

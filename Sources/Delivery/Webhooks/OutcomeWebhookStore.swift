@@ -95,11 +95,9 @@ package struct OutcomeWebhookStore: Sendable {
         )
     }
 
-    /// Lets another instance continue at once.
-    func release(_ name: String, _ position: Position) async throws {
-        try await pool.execute(
-            "UPDATE pushOutcomeWebhooks SET owner = NULL, leaseUntil = NULL WHERE name = \(name) AND epoch = \(position.epoch)"
-        )
+    /// Gives up the lease of a webhook, if `holder` has it.
+    func release(_ name: String, holder: String) async throws {
+        try await pool.execute("UPDATE pushOutcomeWebhooks SET owner = NULL, leaseUntil = NULL WHERE name = \(name) AND owner = \(holder)")
     }
 
     /// All webhooks that have ever sent.

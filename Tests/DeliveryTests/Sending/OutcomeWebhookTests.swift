@@ -6,6 +6,7 @@ import Logging
 import Postgres
 import PushContract
 import ServiceKit
+import ServiceLifecycle
 import Synchronization
 import TestDatabase
 import Testing
@@ -67,7 +68,7 @@ struct OutcomeWebhookTests {
             while try await sender.deliver(webhook, &memory) {}
             try await bench.pool.execute("UPDATE pushOutcomeWebhooks SET nextAttemptAt = clock_timestamp()")
         }
-        if let position = memory.position { try await OutcomeWebhookStore(pool: bench.pool).release(webhook.name, position) }
+        try await sender.release(webhook)
     }
 
     private func all(_ bench: SendingBench, after cursor: OutcomeCursor = .start) async throws -> [JSONValue] {
@@ -135,6 +136,27 @@ struct OutcomeWebhookTests {
             #expect(expected.count == 361)
             #expect(endpoint.taken == expected)
             #expect(Set(endpoint.requests.map { $0.body.count }).count > 1)
+        }
+    }
+
+    @Test("an instance that is shut down hands its webhook over at once, whether its last request failed or not", arguments: [500, 204])
+    func handOver(status: Int) async throws {
+        try await SendingBench.with { bench in
+            let webhook = webhook()
+            let (first, second) = (WebhookEndpoint { _ in status }, WebhookEndpoint())
+            try await deliverAll(bench, sender(bench, webhook, second, holder: "two"), webhook)
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "first", "uid": "ann"}"#)
+            let running = ServiceGroup(services: [sender(bench, webhook, first)], logger: .silent)
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await running.run() }
+                while first.requests.isEmpty { await Task.yield() }
+                await running.triggerGracefulShutdown()
+                try await group.waitForAll()
+            }
+            try await bench.enqueue(#"{"sendId": "second", "uid": "ann"}"#)
+            try await deliverAll(bench, sender(bench, webhook, second, holder: "two"), webhook, looks: 2)
+            #expect(second.taken.map { $0["sendId"] } == (status == 204 ? ["second"] : ["first", "second"]))
         }
     }
 
