@@ -30,13 +30,21 @@ extension LiveEngine {
 
     private func send(_ job: FanOutState.Job) async {
         let event = job.recipient.isChannel ? LiveMetrics.Event.broadcast : .update
-        let (result, isDeferred) = await attempt(event, push(job), of: job.recipient.key) { effect(of: $0, on: job) }
+        let (result, isDeferred) = await attempt(event, push(job), of: job.recipient.key) {
+            effect(of: $0, on: job)
+        } alerts: { result in
+            switch UpdateDecision.after(result, job, now: now()).ending {
+            case .sent: job.due.results(isAccepted: true)
+            case .skipped, .over: job.due.results(isAccepted: false)
+            // It is tried again.
+            case .failed: []
+            }
+        }
         let finishedAt = now()
         // A token that a limiter keeps rests as a suspect one does.
         let ending =
             isDeferred
             ? .failed(retryAfter: DeviceTokens.suspectPeriod) : UpdateDecision.after(result, job, now: finishedAt).ending
-        LiveMetrics.alerted(job.due, after: ending)
         state.withLock { $0.fanOut.finish(job, ending, now: finishedAt) }
     }
 

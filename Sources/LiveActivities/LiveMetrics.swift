@@ -35,20 +35,9 @@ enum LiveMetrics {
     }
 
     /// What became of alerts, counted once for each device, or channel, they were due to.
-    static func alerted(_ due: DueAlerts, isAccepted: Bool) {
-        let shown = due.shown == nil ? 0 : 1
-        for (result, count) in [(isAccepted ? "accepted" : "rejected", shown), ("merged", due.merged), ("expired", due.expired)]
-        where count > 0 {
-            Counter(label: "pushwatch_live_alerts_total", dimensions: [("result", result)]).increment(by: count)
-        }
-    }
-
-    /// What is tried again, or goes to another token, is still due.
-    static func alerted(_ due: DueAlerts, after ending: FanOutState.Ending) {
-        switch ending {
-        case .sent: alerted(due, isAccepted: true)
-        case .skipped: alerted(due, isAccepted: false)
-        case .failed, .over: return
+    static func alerted(_ results: [AlertResult]) {
+        for result in results {
+            Counter(label: "pushwatch_live_alerts_total", dimensions: [("result", result.fate.rawValue)]).increment()
         }
     }
 

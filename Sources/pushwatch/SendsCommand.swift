@@ -67,7 +67,12 @@ struct SendsCommand: AsyncParsableCommand {
 extension JSONValue {
     /// Time, event, send, whom, and why.
     fileprivate var line: String {
-        var words = [member("at") ?? "", member("event") ?? "", member("sendId") ?? ""]
+        var words = [member("at") ?? "", member("event") ?? ""]
+        if let alert = self["alert"] {
+            words.append("alert of \(alert.member("type") ?? "") \(alert.member("id") ?? ""): \(alert.member("title") ?? "")")
+        } else {
+            words.append(member("sendId") ?? "")
+        }
         if case .integer(let deliveries)? = self["deliveries"] { words.append("\(deliveries) deliveries") }
         words += ["uid", "deviceId", "reasonCode"].compactMap(member)
         if let code = member("providerErrorCode") { words.append("(\(code))") }

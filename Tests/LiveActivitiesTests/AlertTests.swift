@@ -1,3 +1,5 @@
+import Attempts
+import Delivery
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
@@ -84,6 +86,55 @@ struct AlertTests {
         }
     }
 
+    /// Alerts that did not arrive, as their senders learn of them.
+    private func undelivered(_ bench: LiveBench) async throws -> [JSONValue] {
+        try await OutcomeStream(pool: bench.pool).page(after: .start, limit: 1000).outcomes.filter { $0["alert"] != nil }
+    }
+
+    @Test("an alert that a device was not sent is reported: what another one stood for, what was too old, what was refused")
+    func reported() async throws {
+        try await withPager { routes in
+            let bench = routes.bench
+            for number in 1...3 { _ = try await page(routes, number) }
+            try await bench.run()
+            #expect(alerts(routes) == ["alert 3"])
+            var outcomes = try await undelivered(bench)
+            #expect(outcomes.map { $0["event"] } == ["superseded", "superseded"])
+            for outcome in outcomes {
+                #expect(outcome["alert"]?["type"] == "PagerActivityAttributes" && outcome["alert"]?["id"] == "p1")
+                #expect(outcome["alert"]?["title"] == "Pager" && outcome["uid"] == "ann" && outcome["deviceId"] == "phone")
+                #expect(outcome["attempts"] == 0 && outcome["sendId"] == nil && outcome["app"] != nil && outcome["cursor"] != nil)
+            }
+            #expect(Set(outcomes.compactMap { $0["alert"]?["timestamp"] }).count == 2)
+            // Refused for good.
+            bench.apns.answer(LiveBench.updateToken(1), .apns(413, "PayloadTooLarge"))
+            _ = try await page(routes, 4)
+            try await bench.run()
+            // It waits for an answer for too long.
+            bench.apns.answer(LiveBench.updateToken(1), .apns(503, "ServiceUnavailable"))
+            _ = try await page(routes, 5)
+            try await bench.run()
+            #expect(try await undelivered(bench).count == 3)
+            bench.clock.advance(.seconds(130))
+            try await bench.run()
+            // The token is dead.
+            bench.apns.answer(LiveBench.updateToken(1), .apns(410, "Unregistered"))
+            _ = try await page(routes, 6)
+            try await bench.run()
+            outcomes = try await undelivered(bench)
+            #expect(outcomes.map { $0["event"] } == ["superseded", "superseded", "failed", "expired", "failed"])
+            #expect(outcomes.map { $0["providerErrorCode"] } == [nil, nil, "PayloadTooLarge", nil, "Unregistered"])
+            #expect(outcomes.map { $0["reasonCode"] } == [nil, nil, "unknown", nil, "token_not_registered"])
+            #expect(outcomes.map { $0["attempts"] } == [0, 0, 1, 0, 1])
+            let only = OutcomeStream.Filter(app: "com.example.other")
+            #expect(try await OutcomeStream(pool: bench.pool).page(after: .start, only, limit: 1000).outcomes.isEmpty)
+            let lines = try await Fsck([QueueCheck()], pool: bench.pool, pause: .zero, now: .now()).run().lines
+            #expect(lines.allSatisfy { $0.faultCount == 0 })
+            try await bench.devices.erase(userId: "ann", requestId: "erase", now: bench.now)
+            #expect(try await undelivered(bench).isEmpty)
+        }
+    }
+
     @Test("an alert is repeated after an unknown outcome, with the newest state, and not by a heartbeat")
     func repeated() async throws {
         try await withPager { routes in
@@ -103,22 +154,25 @@ struct AlertTests {
     @Test("an alert that waits when the activity ends goes with the end, and one that waits at its start with the start")
     func startAndEnd() async throws {
         try await withPager { routes in
-            _ = try await page(routes, 1)
+            for number in 0...1 { _ = try await page(routes, number) }
             #expect(try await routes.call("\(Self.base)/end", .post, as: "service", #"{"activityId": "p1"}"#).status == .accepted)
             try await routes.bench.run()
             #expect(routes.bench.apns.calls.map(\.event) == ["end"])
             #expect(alerts(routes) == ["alert 1"])
+            #expect(try await undelivered(routes.bench).map { $0["event"] } == ["superseded"])
         }
         try await LiveBench.with { bench in
             try await bench.phone("ann", "phone", 1)
             try await bench.follow("ann")
             try await bench.score(runs: 1)
             _ = try await bench.engine.turn(all: true)
-            try await bench.score(runs: 2, event: ("wicket", 5), alert: "WICKET!")
-            try await bench.score(runs: 3)
+            try await bench.score(runs: 2, event: ("four", 8), alert: "FOUR!")
+            try await bench.score(runs: 3, event: ("wicket", 5), alert: "WICKET!")
+            try await bench.score(runs: 4)
             try await bench.run()
             #expect(bench.apns.calls.map(\.event) == ["start"])
             #expect(bench.apns.calls[0].aps["alert"]?["title"]?.string == "WICKET!")
+            #expect(try await undelivered(bench).map { $0["alert"]?["title"] } == ["FOUR!"])
         }
     }
 
@@ -212,7 +266,7 @@ struct AlertTests {
         }
         func due(after timestamp: Int64, since: Timestamp? = nil, now: Duration = .seconds(5)) -> [Int] {
             let due = DueAlerts(alerts, after: timestamp, since: since, now: start + now)
-            return [due.shown.flatMap { Int($0.alert.body) } ?? 0, due.merged, due.expired]
+            return [due.shown.flatMap { Int($0.alert.body) } ?? 0, due.merged.count, due.expired.count]
         }
         #expect(due(after: 0) == [4, 4, 0])
         #expect(due(after: 3) == [4, 1, 0])

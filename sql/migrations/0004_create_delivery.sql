@@ -46,7 +46,8 @@ COMMENT ON COLUMN pushSends.content IS 'The content of the push. Never to be gra
 
 CREATE TABLE pushDeliveries (
     deliveryId  bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    -- Null for a delivery of another feature. Then kind says which: liveStart and liveEnd are starts and ends of Live Activities.
+    -- Null for a delivery of another feature. Then kind says which: liveStart and liveEnd are starts and ends of Live Activities,
+    -- liveAlert an alert that a device was not sent: stored when it has ended, never attempted.
     sendId      text COLLATE "C",
     kind        text COLLATE "C",
     -- Identifies the delivery to that feature, together with uid and deviceId.

@@ -88,8 +88,10 @@ package struct OutcomeStream: Sendable {
                 'at', to_char(s.writtenAt AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS outcome
             FROM searched s CROSS JOIN LATERAL jsonb_array_elements(s.outcomes) WITH ORDINALITY AS e(outcome, index)
             LEFT JOIN pushDeliveries d ON d.deliveryId = (e.outcome->>'deliveryId')::bigint
-            JOIN pushSends p ON p.sendId = coalesce(d.sendId, e.outcome->>'sendId')
+            LEFT JOIN pushSends p ON p.sendId = coalesce(d.sendId, e.outcome->>'sendId')
             WHERE (s.number, e.index) > (\(cursor.number), \(cursor.index))
+              -- What was forgotten or erased is none. Only alerts have no send.
+              AND (p.sendId IS NOT NULL OR e.outcome ? 'alert' AND (d.deliveryId IS NOT NULL OR NOT e.outcome ? 'deliveryId'))
               AND (\(filter.sendId)::text IS NULL OR p.sendId = \(filter.sendId)::text)
               AND (\(filter.app)::text IS NULL OR d.app = \(filter.app)::text)
               AND (\(filter.author)::text IS NULL OR p.author = \(filter.author)::text)

@@ -58,7 +58,7 @@ enum SendEvents {
         try insert(events, on: connection)
     }
 
-    private static func insert(_ events: [JSONValue], on connection: BlockingConnection) throws {
+    static func insert(_ events: [JSONValue], on connection: BlockingConnection) throws {
         guard !events.isEmpty else { return }
         try connection.execute("INSERT INTO pushOutcomes (outcomes) VALUES (\(JSONValue.array(events).text)::text::jsonb)")
     }

@@ -51,6 +51,26 @@ package struct NewQueuedDelivery: Sendable {
 package enum DeliveryQueue {
     /// Stores deliveries, ready to be claimed in this order, in the owner's transaction; their ids, in order.
     package static func enqueue(_ deliveries: [NewQueuedDelivery], now: Timestamp, on connection: BlockingConnection) throws -> [Int64] {
+        let stored = try insert(deliveries, now: now, on: connection)
+        guard !stored.isEmpty else { return [] }
+        let ids = stored.map(\.deliveryId)
+        try connection.execute(
+            """
+            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+            SELECT queue, deliveryId, attemptNumber, clock_timestamp()
+            FROM unnest(\(stored.map(\.queue)), \(ids), \(deliveries.map { Int32($0.attemptNumber) })) AS t(queue, deliveryId, attemptNumber)
+            ORDER BY deliveryId
+            """
+        )
+        return ids
+    }
+
+    /// Stores deliveries, which the caller puts into their place. In order.
+    static func insert(
+        _ deliveries: [NewQueuedDelivery],
+        now: Timestamp,
+        on connection: BlockingConnection
+    ) throws -> [(deliveryId: Int64, queue: Int32)] {
         guard !deliveries.isEmpty else { return [] }
         let keys = deliveries.map {
             SendQueueRegistry.Key(app: $0.app, provider: $0.provider, environment: $0.environment, deliveryClass: $0.deliveryClass)
@@ -72,14 +92,6 @@ package enum DeliveryQueue {
             RETURNING deliveryId
             """
         ).map { try $0.decode(Int64.self) }
-        try connection.execute(
-            """
-            INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
-            SELECT queue, deliveryId, attemptNumber, clock_timestamp()
-            FROM unnest(\(queueIds), \(ids), \(deliveries.map { Int32($0.attemptNumber) })) AS t(queue, deliveryId, attemptNumber)
-            ORDER BY deliveryId
-            """
-        )
-        return ids
+        return zip(ids, queueIds).map { (deliveryId: $0, queue: $1) }
     }
 }

@@ -30,6 +30,20 @@ extension ActivityKey {
         )
     }
 
+    /// One alert of this activity's subject that it was not sent.
+    ///
+    /// - Parameter token: the hash of the token of the push that was to show it.
+    func alert(_ alert: SubjectAlert, app: String, environment: PushEnvironment, token: String) -> NewQueuedDelivery {
+        queued(
+            AlertResult.kind,
+            app: app,
+            environment: environment,
+            deliveryClass: .high,
+            token: token,
+            expiresAt: alert.builtAt + SubjectAlert.freshness
+        )
+    }
+
     /// The activity that a delivery of the queue is for.
     init(_ delivery: QueuedDelivery) {
         let parts = delivery.ownerKey.split(separator: ":", maxSplits: 1)

@@ -1,12 +1,13 @@
+import Providers
 import PushContract
 
 /// What one push makes of the alerts that are due to its device: it shows the most important one, of several equals the newest. Pure.
 struct DueAlerts: Sendable, Hashable {
     private(set) var shown: SubjectAlert?
-    /// How many others the shown one stands for.
-    private(set) var merged = 0
-    /// How many are too old to alert anybody.
-    private(set) var expired = 0
+    /// Others, which the shown one stands for.
+    private(set) var merged: [SubjectAlert] = []
+    /// What is too old to alert anybody.
+    private(set) var expired: [SubjectAlert] = []
 
     /// Nothing is due.
     init() {}
@@ -19,12 +20,23 @@ struct DueAlerts: Sendable, Hashable {
         for alert in alerts.reversed() {
             guard alert.timestamp > timestamp, since.map({ alert.builtAt >= $0 }) ?? true else { break }
             guard alert.isFresh(now: now) else {
-                expired += 1
+                expired.append(alert)
                 continue
             }
-            if shown != nil { merged += 1 }
-            if shown.map({ alert.priority < $0.priority }) ?? true { shown = alert }
+            guard let other = shown else {
+                shown = alert
+                continue
+            }
+            let isFirst = alert.priority < other.priority
+            if isFirst { shown = alert }
+            merged.append(isFirst ? other : alert)
         }
+    }
+
+    /// What became of each once the push was accepted, or refused for good.
+    func results(isAccepted: Bool) -> [AlertResult] {
+        (shown.map { [AlertResult(alert: $0, fate: isAccepted ? .accepted : .rejected)] } ?? [])
+            + merged.map { AlertResult(alert: $0, fate: .merged) } + expired.map { AlertResult(alert: $0, fate: .expired) }
     }
 
     /// All that may be shown to any device from now on.

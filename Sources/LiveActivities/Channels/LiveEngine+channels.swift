@@ -123,6 +123,8 @@ extension LiveEngine {
                     )
                 )
             }
+        } alerts: { result in
+            if case .attempted(let outcome) = result, outcome.classification == nil { due.results(isAccepted: true) } else { [] }
         }
     }
 }

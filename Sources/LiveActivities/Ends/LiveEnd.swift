@@ -74,11 +74,22 @@ package struct LiveEnd: QueuedKind {
         return contents
     }
 
-    /// The activity has ended, whatever becomes of the push.
-    package func apply(_ outcomes: [QueuedOutcome], on connection: BlockingConnection) throws {}
+    /// The activity has ended, whatever becomes of the push. Its alerts end with the push.
+    package func apply(_ outcomes: [QueuedOutcome], on connection: BlockingConnection) throws {
+        try UndeliveredAlert.record(outcomes.flatMap { $0.undelivered(LiveEnd.alerts($0)) }, now: now(), on: connection)
+    }
 
     package func report(_ outcome: QueuedOutcome) {
         if let attempt = outcome.attempt { LiveMetrics.pushed(.end, attempt.status) }
-        if outcome.attempt?.status == .sent, let due = outcome.note as? DueAlerts { LiveMetrics.alerted(due, isAccepted: true) }
+        LiveMetrics.alerted(LiveEnd.alerts(outcome))
+    }
+
+    private static func alerts(_ outcome: QueuedOutcome) -> [AlertResult] {
+        guard let due = outcome.note as? DueAlerts else { return [] }
+        switch outcome.next {
+        case .sent: return due.results(isAccepted: true)
+        case .dead: return due.results(isAccepted: false)
+        case .retry, .blocked, .cancelled, .superseded: return []
+        }
     }
 }

@@ -40,6 +40,8 @@ struct OtherDevicesDecision: Sendable, Hashable {
     var keyEvent: LiveSubject.Alert?
     /// A start, critical update or end that its caller called critical.
     var isCritical = false
+    /// Alerts that no device is sent.
+    var undelivered: [AlertResult] = []
     var progress: OtherDevicesProgress
 
     struct Update: Sendable, Hashable {
@@ -95,6 +97,10 @@ struct OtherDevicesDecision: Sendable, Hashable {
             keyEvent = LiveSubject.Alert(title: card.title, body: card.text)
         }
         guard liveUpdate != nil || keyEvent != nil || event != .state else { return nil }
+        // What was there before anybody was sent anything is none of theirs.
+        if !isFirst {
+            undelivered = due.results(isAccepted: true).filter { $0.fate != .accepted }
+        }
     }
 
     /// When what it sends is of no use any more.

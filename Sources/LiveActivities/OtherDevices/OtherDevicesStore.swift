@@ -97,6 +97,10 @@ package struct OtherDevicesStore: Sendable {
             result.deliveries += try send.enqueue(check: check, now: now, on: connection)
             result.progress.keyEventSendId = send.sendId
         }
+        // What was sent has outcomes of its own.
+        if result.deliveries > 0 {
+            try UndeliveredAlert.record(due.undelivered.compactMap { $0.undelivered(subject.id, nil) }, now: now, on: connection)
+        }
         try connection.execute(OtherDevicesQueries.save(result.progress, of: subject.id))
         return result
     }

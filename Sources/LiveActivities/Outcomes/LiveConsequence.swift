@@ -20,6 +20,8 @@ package struct LiveConsequence: Sendable {
 
     package var key: ActivityKey
     package var effect: Effect
+    /// What became of the alerts that were due, unless they still are.
+    package var alerts: [AlertResult] = []
 }
 
 /// One outcome as the statements take it.
@@ -28,16 +30,32 @@ struct LiveOutcome {
     var index: Int
     var key: ActivityKey
     var effect: LiveConsequence.Effect
-    /// Of the token that was sent to; "" when nothing was sent.
-    var tokenHash: String
+    var alerts: [AlertResult]
+    /// Nil when nothing was sent.
+    var attempt: Attempt?
     var at: Timestamp
+
+    /// Of the token that was sent to; "" when nothing was sent.
+    var tokenHash: String { attempt?.tokenHash.rawValue ?? "" }
 
     init?(_ index: Int, _ outcome: DeliveryOutcome<LiveConsequence>) {
         guard let consequence = outcome.consequence else { return nil }
         self.index = index
         key = consequence.key
         effect = consequence.effect
-        tokenHash = outcome.attempt?.tokenHash.rawValue ?? ""
+        alerts = consequence.alerts
+        attempt = outcome.attempt
         at = outcome.at
+    }
+}
+
+extension LiveOutcome {
+    /// Alerts that did not arrive with this push.
+    var undelivered: [UndeliveredAlert] {
+        guard !alerts.isEmpty, let attempt, let app = attempt.app, let environment = attempt.environment else { return [] }
+        return alerts.compactMap { result in
+            let delivery = key.alert(result.alert, app: app, environment: environment, token: tokenHash)
+            return result.undelivered(key.subject, delivery, reason: attempt.reasonCode, code: attempt.providerErrorCode)
+        }
     }
 }

@@ -6,12 +6,15 @@ import PushContract
 extension LiveEngine {
     /// One push through the pipeline. Returns when its outcome is committed, or given up.
     ///
-    /// - Parameter effect: what follows for the activity.
+    /// - Parameters:
+    ///   - effect: what follows for the activity.
+    ///   - alerts: what became of alerts.
     func attempt(
         _ event: LiveMetrics.Event,
         _ push: Push,
         of key: ActivityKey,
-        effect: (PushResult) -> LiveConsequence.Effect
+        effect: (PushResult) -> LiveConsequence.Effect,
+        alerts: (PushResult) -> [AlertResult]
     ) async -> (result: PushResult, isDeferred: Bool) {
         let (result, disposition) = await pipeline.attempt(push) { result, _ in
             let effect = effect(result)
@@ -19,7 +22,7 @@ extension LiveEngine {
             case .attempted(let outcome): LiveMetrics.pushed(event, outcome.status)
             case .blocked: if effect.isNothing { return nil }
             }
-            return LiveConsequence(key: key, effect: effect)
+            return LiveConsequence(key: key, effect: effect, alerts: alerts(result))
         }
         return (result, disposition == .deactivationDeferred)
     }

@@ -100,15 +100,23 @@ package struct LiveStart: QueuedKind {
     }
 
     package func apply(_ outcomes: [QueuedOutcome], on connection: BlockingConnection) throws {
-        try StartOutcomes(outcomes, now: now()).write(policies.starts, policies.channels, on: connection)
+        let now = now()
+        try StartOutcomes(outcomes, now: now).write(policies.starts, policies.channels, on: connection)
+        try UndeliveredAlert.record(outcomes.flatMap { $0.undelivered(LiveStart.alerts($0)) }, now: now, on: connection)
     }
 
     package func report(_ outcome: QueuedOutcome) {
         if let attempt = outcome.attempt {
             LiveMetrics.startsSent.increment()
             LiveMetrics.pushed(.start, attempt.status)
-            if attempt.status == .sent, let note = outcome.note as? Note { LiveMetrics.alerted(note.due, isAccepted: true) }
         }
+        LiveMetrics.alerted(LiveStart.alerts(outcome))
         if let decision = StartDecision.after(outcome.attempt, outcome.next) { LiveMetrics.started(decision.record) }
+    }
+
+    /// What a start did not bring is due to the next one.
+    private static func alerts(_ outcome: QueuedOutcome) -> [AlertResult] {
+        guard outcome.attempt?.status == .sent, let note = outcome.note as? Note else { return [] }
+        return note.due.results(isAccepted: true)
     }
 }
