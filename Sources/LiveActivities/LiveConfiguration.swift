@@ -10,9 +10,8 @@ package struct LiveConfiguration: Sendable {
     package var poll = Duration.milliseconds(250)
     /// How long the lease of a subject lasts; it is renewed three times in that time.
     package var lease = Duration.seconds(15)
-    /// Updates under way at once. Each waits for its outcome to be committed, so fewer hold up the others of a state: with 2,000 half of
-    /// 12,000 tokens waited a quarter longer.
-    var updatesInFlight = 4000
+    /// Updates under way at once. Each waits for its outcome to be committed, so fewer hold up the others of a state.
+    var updatesInFlight = 8000
     /// How long pushes under way may take to end at shutdown.
     package var drainLimit = Duration.seconds(10)
     /// Shown in `activeMatches.owner`; another one for every start of a process, so that no process takes itself for its predecessor.

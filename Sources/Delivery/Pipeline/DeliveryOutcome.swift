@@ -64,6 +64,9 @@ package enum OutcomeDisposition: Sendable, Hashable {
 package protocol DeliveryKind: Sendable {
     associatedtype Consequence: Sendable
 
+    /// Outcomes of a transaction at most: what comes while it is written waits for all of it.
+    static var batchLimit: Int { get }
+
     /// Writes what outcomes mean for the owner, in the transaction of their attempts. The places of those whose token it gave up.
     func apply(_ outcomes: [DeliveryOutcome<Consequence>], _ context: OutcomeContext, on connection: BlockingConnection) throws -> Set<Int>
 

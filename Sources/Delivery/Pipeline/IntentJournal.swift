@@ -7,7 +7,7 @@ import ServiceKit
 /// Records pushes before they are sent, many at once, so that each has its attempt whatever becomes of this process.
 struct IntentJournal: Sendable {
     /// Pushes of a group: the more, the cheaper; the fewer, the sooner the first may be sent.
-    private static let groupLimit = 256
+    private static let groupLimit = 1024
     /// A push whose intent could not be recorded is tried again after this.
     static let pause = Duration.seconds(1)
     /// Pushes that waited because their intent could not be recorded.

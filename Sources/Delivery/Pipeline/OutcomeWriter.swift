@@ -12,8 +12,6 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
     typealias Outcome = DeliveryOutcome<Kind.Consequence>
 
     private let batcher: GroupCommit<Outcome, OutcomeDisposition>
-    /// Outcomes of a batch at most: what comes while it is written waits for all of it, and a slow provider answers many at once.
-    private static var limit: Int { 250 }
     private let uncommitted: UncommittedOutcomes
 
     /// - Parameters:
@@ -40,7 +38,7 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
             logger: logger
         )
         self.uncommitted = uncommitted
-        batcher = GroupCommit(limit: Self.limit) { await batch.write($0) }
+        batcher = GroupCommit(limit: Kind.batchLimit) { await batch.write($0) }
     }
 
     /// Returns when the outcome is committed, found stale, or given up.

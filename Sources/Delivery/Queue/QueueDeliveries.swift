@@ -50,6 +50,8 @@ extension DeadOutcome {
 
 /// Deliveries of the queue: moves each to where its outcome says.
 struct QueueDeliveries: DeliveryKind {
+    /// A slow provider answers many at once.
+    static let batchLimit = 250
     typealias Outcome = DeliveryOutcome<QueueConsequence>
 
     private let kinds: QueuedKinds

@@ -18,25 +18,30 @@ struct LiveUpdateCard: Sendable, Hashable {
         title = subject.startAlert.title
         text = subject.startAlert.body
         if subject.attributesType == MatchSubject.attributesType, let match = LiveUpdateCard.match(subject.state) {
-            (title, text, shortText) = match
+            (title, text, shortText, progress) = match
         }
         var values = LiveUpdateCard.members(subject.attributes)
         values.merge(LiveUpdateCard.members(subject.state)) { _, state in state }
         if let shown = LiveUpdateCard.filled(mapping.title, values) { title = shown }
         if let shown = LiveUpdateCard.filled(mapping.text, values) { text = shown }
         if let shown = LiveUpdateCard.filled(mapping.shortText, values) { shortText = shown }
-        progress = LiveUpdateCard.progress(mapping, values)
+        if let shown = LiveUpdateCard.progress(mapping, values) { progress = shown }
         when = mapping.when.flatMap { values[$0]?.integer }
         chronometer = when == nil ? nil : mapping.chronometer
     }
 
-    /// Those of the score card that the apps' widgets draw.
-    private static func match(_ state: String) -> (title: String, text: String, shortText: String?)? {
+    /// Those of the score card that the apps' widgets draw. The progress of a chase is the runs of the target.
+    private static func match(_ state: String) -> (title: String, text: String, shortText: String?, progress: JSONValue?)? {
         guard let state = try? JSONDecoder().decode(UnifiedDisplayState.self, from: Data(state.utf8)) else { return nil }
         let card = ScoreCard(state)
         let innings = state.innings.last
         let text = ([card.innings.last, card.status].compactMap(\.self)).joined(separator: " · ")
-        return (card.title, text, innings.map { $0.wickets >= 10 ? "\($0.runs)" : "\($0.runs)/\($0.wickets)" })
+        let progress = innings.flatMap { innings in
+            innings.target.map { target -> JSONValue in
+                .object(["value": .integer(Int64(min(innings.runs, target))), "max": .integer(Int64(target))])
+            }
+        }
+        return (card.title, text, innings.map { $0.wickets >= 10 ? "\($0.runs)" : "\($0.runs)/\($0.wickets)" }, progress)
     }
 
     private static func members(_ object: String) -> [String: JSONValue] {

@@ -4,6 +4,8 @@ package import Postgres
 
 /// Pushes of Live Activities that are no deliveries of the queue: updates and broadcasts.
 package struct LivePushes: DeliveryKind {
+    /// A state goes to thousands of tokens at once.
+    package static let batchLimit = 500
     private let channels: ChannelPolicy
 
     package init(channels: ChannelPolicy = ChannelPolicy()) { self.channels = channels }

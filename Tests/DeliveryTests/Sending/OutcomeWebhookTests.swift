@@ -143,14 +143,19 @@ struct OutcomeWebhookTests {
     func handOver(status: Int) async throws {
         try await SendingBench.with { bench in
             let webhook = webhook()
-            let (first, second) = (WebhookEndpoint { _ in status }, WebhookEndpoint())
+            let (requests, asked) = AsyncStream.makeStream(of: Void.self)
+            let first = WebhookEndpoint { _ in
+                asked.yield()
+                return status
+            }
+            let second = WebhookEndpoint()
             try await deliverAll(bench, sender(bench, webhook, second, holder: "two"), webhook)
             try await bench.register("ann", "phone", token: SendingBench.token(1))
             try await bench.enqueue(#"{"sendId": "first", "uid": "ann"}"#)
             let running = ServiceGroup(services: [sender(bench, webhook, first)], logger: .silent)
             try await withThrowingTaskGroup { group in
                 group.addTask { try await running.run() }
-                while first.requests.isEmpty { await Task.yield() }
+                for await _ in requests { break }
                 await running.triggerGracefulShutdown()
                 try await group.waitForAll()
             }

@@ -135,15 +135,18 @@ struct OtherDevicesDecisionTests {
         }
     }
 
-    @Test("the score card of a match is its title and text")
-    func match() throws {
+    @Test(
+        "the score card of a match is its title and text, and the progress of a chase the runs of its target",
+        arguments: [(nil, nil), (98, #"{"max":98,"value":58}"#), (57, #"{"max":57,"value":57}"#)] as [(Int?, String?)]
+    )
+    func match(target: Int?, progress: String?) throws {
         let state = UnifiedDisplayState(
             matchId: "m1",
             seq: 1,
             phase: "live",
             title: "RR v KKR",
             status: "KKR need 40 from 24",
-            innings: [.init(no: 1, team: "KKR", runs: 58, wickets: 3, overs: "8.2")],
+            innings: [.init(no: 1, team: "KKR", runs: 58, wickets: 3, overs: "8.2", target: target)],
             batters: [],
             recent: [],
             tier: 0,
@@ -155,6 +158,7 @@ struct OtherDevicesDecisionTests {
         }
         let card = LiveUpdateCard(subject, LiveUpdateMapping())
         #expect(card.title == "RR v KKR" && card.text == "KKR 58/3 (8.2) · KKR need 40 from 24" && card.shortText == "58/3")
+        #expect(card.progress?.text == progress)
     }
 
     @Test("a type's file: unknown names, members and choices stop the start with their place")
