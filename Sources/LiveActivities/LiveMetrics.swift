@@ -37,7 +37,7 @@ enum LiveMetrics {
     /// What became of alerts, counted once for each device, or channel, they were due to.
     static func alerted(_ results: [AlertResult]) {
         for result in results {
-            Counter(label: "pushwatch_live_alerts_total", dimensions: [("result", result.fate.rawValue)]).increment()
+            Counter(label: "pushwatch_live_alerts_total", dimensions: [("result", result.outcome.rawValue)]).increment()
         }
     }
 

@@ -32,13 +32,13 @@ package struct UndeliveredAlert: Sendable {
         var dead: [(deliveryId: Int64, queue: Int32, alert: UndeliveredAlert)] = []
         var events: [JSONValue] = []
         for alert in alerts {
-            let place = alert.delivery == nil ? nil : stored.popFirst()
-            events.append(alert.event(place?.deliveryId))
-            guard let place else { continue }
+            let delivery = alert.delivery == nil ? nil : stored.popFirst()
+            events.append(alert.event(delivery?.deliveryId))
+            guard let delivery else { continue }
             if alert.cause == .superseded {
-                superseded.append(place)
+                superseded.append(delivery)
             } else {
-                dead.append((place.deliveryId, place.queue, alert))
+                dead.append((delivery.deliveryId, delivery.queue, alert))
             }
         }
         try connection.execute(

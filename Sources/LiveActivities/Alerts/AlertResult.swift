@@ -6,7 +6,7 @@ import ServiceKit
 
 /// What became of an alert for a device, or channel, that it was due to.
 package struct AlertResult: Sendable, Hashable {
-    package enum Fate: String, Sendable {
+    package enum Outcome: String, Sendable {
         case accepted
         /// Another one stood for it.
         case merged
@@ -16,7 +16,7 @@ package struct AlertResult: Sendable, Hashable {
     }
 
     package var alert: SubjectAlert
-    package var fate: Fate
+    package var outcome: Outcome
 
     /// In `pushDeliveries.kind`, of those that were not accepted.
     static let kind = "liveAlert"
@@ -31,7 +31,7 @@ package struct AlertResult: Sendable, Hashable {
         code: String? = nil
     ) -> UndeliveredAlert? {
         let cause: UndeliveredAlert.Cause
-        switch fate {
+        switch outcome {
         case .accepted: return nil
         case .merged: cause = .superseded
         case .expired: cause = .expired

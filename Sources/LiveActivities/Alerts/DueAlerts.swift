@@ -35,8 +35,8 @@ struct DueAlerts: Sendable, Hashable {
 
     /// What became of each once the push was accepted, or refused for good.
     func results(isAccepted: Bool) -> [AlertResult] {
-        (shown.map { [AlertResult(alert: $0, fate: isAccepted ? .accepted : .rejected)] } ?? [])
-            + merged.map { AlertResult(alert: $0, fate: .merged) } + expired.map { AlertResult(alert: $0, fate: .expired) }
+        (shown.map { [AlertResult(alert: $0, outcome: isAccepted ? .accepted : .rejected)] } ?? [])
+            + merged.map { AlertResult(alert: $0, outcome: .merged) } + expired.map { AlertResult(alert: $0, outcome: .expired) }
     }
 
     /// All that may be shown to any device from now on.

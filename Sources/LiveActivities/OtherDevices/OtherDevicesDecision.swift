@@ -99,7 +99,7 @@ struct OtherDevicesDecision: Sendable, Hashable {
         guard liveUpdate != nil || keyEvent != nil || event != .state else { return nil }
         // What was there before anybody was sent anything is none of theirs.
         if !isFirst {
-            undelivered = due.results(isAccepted: true).filter { $0.fate != .accepted }
+            undelivered = due.results(isAccepted: true).filter { $0.outcome != .accepted }
         }
     }
 

@@ -75,7 +75,7 @@ struct OtherDevicesDecisionTests {
             Self.decide(Self.subject(), [Self.alert(1, priority: 1, "One"), Self.alert(0, "Two")], after: Self.sent(2))
         )
         #expect(both.keyEvent?.title == "One" && both.isCritical && both.progress.alertTimestamp == Self.now.seconds)
-        #expect(both.undelivered.map(\.fate) == [.merged] && both.undelivered[0].alert.alert.title == "Two")
+        #expect(both.undelivered.map(\.outcome) == [.merged] && both.undelivered[0].alert.alert.title == "Two")
         #expect(Self.decide(Self.subject(), [Self.alert(121)], after: Self.sent(130))?.keyEvent == nil, "nobody is alerted of it any more")
     }
 
