@@ -6,6 +6,9 @@ import PushContract
 import Synchronization
 
 extension LiveEngine {
+    /// Workers of a job: the end of a child task is searched for among the children of its group.
+    private static let workersTogether = 100
+
     /// As many workers as there are waiting updates and free slots.
     func updateJobs() -> [Job] {
         let now = now()
@@ -15,12 +18,18 @@ extension LiveEngine {
             state.workers += wanted
             return wanted
         }
-        return Array(repeating: .updates, count: count)
+        return stride(from: 0, to: count, by: Self.workersTogether).map { .updates(workers: min(Self.workersTogether, count - $0)) }
     }
 
-    func sendUpdates() async {
-        while hasLeases, let job = nextUpdate() { await send(job) }
-        state.withLock { $0.workers -= 1 }
+    func sendUpdates(workers: Int) async {
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<workers {
+                group.addTask {
+                    while self.hasLeases, let job = self.nextUpdate() { await self.send(job) }
+                    self.state.withLock { $0.workers -= 1 }
+                }
+            }
+        }
     }
 
     private func nextUpdate() -> FanOutState.Job? {

@@ -15,7 +15,7 @@ import Synchronization
 package final class LiveEngine: Sendable {
     package enum Job: Sendable {
         /// Sends updates until no token waits.
-        case updates
+        case updates(workers: Int)
         case channel(ChannelClaim)
         /// Stores sends to devices without Live Activities.
         case otherDevices([OtherDevicesLook])
@@ -100,7 +100,7 @@ package final class LiveEngine: Sendable {
     /// Does one job. Only within `working`.
     package func perform(_ job: Job) async {
         switch job {
-        case .updates: await sendUpdates()
+        case .updates(let workers): await sendUpdates(workers: workers)
         case .otherDevices(let looks): await sendToOtherDevices(looks)
         case .channel(let claim):
             await serve(claim)

@@ -44,6 +44,8 @@ enum BenchParts {
     static func dispatcher(_ sends: SendStore, _ pool: PostgresPool, lookup: @escaping ProviderLookup) -> SendDispatcher {
         var configuration = DispatcherConfiguration()
         configuration.drainLimit = .milliseconds(100)
+        // Nothing is due again before the test lets time pass, however slow the machine is.
+        configuration.delays.apns.minimum = .seconds(20)
         return SendDispatcher(
             store: sends,
             throttles: ThrottleStore(pool: pool),
