@@ -60,19 +60,20 @@ final class StatementCanceller: @unchecked Sendable {
         return (wasCancelled, request.map { $0.wait(timeout: .now() + 1) == .success } ?? true)
     }
 
+    /// What queues is cancelled when this returns.
     func cancel(_ ticket: UInt64) {
+        let request: DispatchGroup? = state.withLock {
+            guard $0.running == ticket || $0.queued.contains(ticket) else { return nil }
+            $0.cancelled.insert(ticket)
+            guard $0.running == ticket else { return nil }
+            interruption.cancelled()
+            let request = DispatchGroup()
+            request.enter()
+            $0.request = request
+            return request
+        }
+        guard let request else { return }
         queue.async { [self] in
-            let request: DispatchGroup? = state.withLock {
-                guard $0.running == ticket || $0.queued.contains(ticket) else { return nil }
-                $0.cancelled.insert(ticket)
-                guard $0.running == ticket else { return nil }
-                interruption.cancelled()
-                let request = DispatchGroup()
-                request.enter()
-                $0.request = request
-                return request
-            }
-            guard let request else { return }
             withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
                 _ = PQcancel(handle, buffer.baseAddress, 256)
             }
