@@ -57,6 +57,16 @@ package struct ConfigurationKey: Sendable, Hashable {
         "days that counts per minute are kept, by whole months, 60 to 7300 and no less than the attempts",
         standard: "400"
     )
+    static let ledgerCacheDirectory = Self(
+        "ledger.cacheDirectory",
+        "local directory for the filters of the ledger's frozen days; without one each start makes them again, in the background",
+        standard: "systemd's CacheDirectory"
+    )
+    static let ledgerFilterMemory = Self(
+        "ledger.filterMegabytes",
+        "memory of those filters at most, in MiB, 2 bytes an attempt of eight days; what is beyond is looked up by index",
+        standard: "1024"
+    )
     static let labelApps = Self("attempts.labels.apps", "apps of a key and day that are counted apart", standard: "100")
     static let labelAppVersions = Self("attempts.labels.appVersions", "the same of app versions", standard: "1000")
     static let labelProviderCodes = Self("attempts.labels.providerCodes", "the same of provider codes", standard: "1000")
@@ -192,7 +202,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         proxyScopes, signInLifetime, signInIdle,
         databaseURL, databaseConnections, databasePreparesStatements, adminDatabaseURL, migrationsDirectory, attemptsRetention,
         rollupsRetention, httpHost, httpPort,
-        labelApps, labelAppVersions, labelProviderCodes, alertsMaxApps,
+        labelApps, labelAppVersions, labelProviderCodes, ledgerCacheDirectory, ledgerFilterMemory, alertsMaxApps,
         httpConnections,
         httpConnectionsPerAddress,
         httpIdleTimeout, httpHeaderTimeout, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL, bootstrapKey,

@@ -79,6 +79,7 @@ package struct ServerConfiguration: Sendable {
     /// How long attempts and their counts are kept.
     package var partitionPlan = PartitionPlan()
     var labelLimits = LabelLimiter.Limits()
+    package var ledgerFilters = LedgerFilterLimits()
     /// Apps that a rule by app is evaluated for, at most.
     var alertsMaxApps = 1000
     var httpHost = "127.0.0.1"

@@ -68,7 +68,13 @@ struct ServerParts: Sendable {
         toReceivers.maxConnections = configuration.receiverConnections
         http = CurlClient(configuration: toReceivers, logger: logger)
         maintenance = PartitionMaintenance(pool: admin, plan: configuration.partitionPlan, logger: logger)
-        ingestor = AttemptIngestor(pool: pools.ingest, maintenance: maintenance, uncommitted: uncommitted, logger: logger)
+        ingestor = AttemptIngestor(
+            pool: pools.ingest,
+            maintenance: maintenance,
+            filterLimits: configuration.ledgerFilters,
+            uncommitted: uncommitted,
+            logger: logger
+        )
         labels = LabelLimiter(limits: configuration.labelLimits)
         let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), labels: labels, logger: logger)
         let cipher = try configuration.tokenCipher()
