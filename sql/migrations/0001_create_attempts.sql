@@ -106,7 +106,8 @@ CREATE TABLE attemptRollups (
     app          text COLLATE "C" NOT NULL,
     environment  text COLLATE "C" NOT NULL,
     pushType     text COLLATE "C" NOT NULL,
-    -- Each writer counts in rows of its own, so that writers never wait for each other. Readers sum over it.
+    -- Each writer counts in rows of its own, so that writers never wait for each other. Readers sum over it. -1 has the counts of past
+    -- hours, which are compacted into one row.
     writerSlot   smallint         NOT NULL,
     attempts     bigint           NOT NULL,
     latencyMsSum bigint           NOT NULL,

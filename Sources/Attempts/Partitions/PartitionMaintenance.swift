@@ -5,7 +5,8 @@ package import PushContract
 import ServiceKit
 import ServiceLifecycle
 
-/// Creates partitions ahead, drops those past their retention, and rotates the ledger's generations. Any number may run.
+/// Creates partitions ahead, drops those past their retention, rotates the ledger's generations, and compacts the counts of past hours. Any
+/// number may run.
 ///
 /// A partition that is created too early does no harm; one that is dropped too early is lost. So an instance whose clock differs too much
 /// from the database's creates partitions and does nothing else.
@@ -63,6 +64,20 @@ package struct PartitionMaintenance: Service {
             try await rotation.prepare()
         }
         await retire(now: now, rotation)
+        await compact(now: now)
+    }
+
+    /// A fault costs space and stops nothing; the hour comes again.
+    private func compact(now: Timestamp) async {
+        let compaction = RollupCompaction(pool: pool)
+        for hour in RollupCompaction.hours(now: now, round: interval, days: plan.factRetentionDays) {
+            do {
+                try await compaction.compact(hour: hour)
+            } catch {
+                if Task.isCancelled { return }
+                logger.warning("the counts of an hour were not compacted", metadata: ["hour": "\(hour)", "error": "\(error)"])
+            }
+        }
     }
 
     /// The database's clock, which decides how long generations last, whichever instance rotates; nil where this one differs too much.
