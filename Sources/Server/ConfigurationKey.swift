@@ -40,6 +40,17 @@ package struct ConfigurationKey: Sendable, Hashable {
         "connections of this instance at most, 16 to 500, divided among ingestion, sending, alerting, Live Activities, readers and health",
         standard: "32"
     )
+    static let databaseReadersURL = Self(
+        "database.readersUrl",
+        "connection to a streaming replica, from which pages and backtests are read",
+        standard: "database.url",
+        isSecret: true
+    )
+    static let databaseReadersLag = Self(
+        "database.readersLagSeconds",
+        "of a replica that is further behind nothing is read",
+        standard: "30"
+    )
     static let databasePreparesStatements = Self(
         "database.preparesStatements",
         "false behind a connection pooler in transaction mode: statements without names, nothing kept in sessions",
@@ -200,7 +211,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     package static let all: [ConfigurationKey] = [
         liveDirectory, livePrematch, sendTexts, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses,
         proxyScopes, signInLifetime, signInIdle,
-        databaseURL, databaseConnections, databasePreparesStatements, adminDatabaseURL, migrationsDirectory, attemptsRetention,
+        databaseURL, databaseConnections, databaseReadersURL, databaseReadersLag, databasePreparesStatements, adminDatabaseURL,
+        migrationsDirectory, attemptsRetention,
         rollupsRetention, httpHost, httpPort,
         labelApps, labelAppVersions, labelProviderCodes, ledgerCacheDirectory, ledgerFilterMemory, alertsMaxApps,
         httpConnections,

@@ -64,6 +64,8 @@ extension ServerConfiguration {
         }
         self.init(databaseURL: url)
         databaseConnections = try settings.number(.databaseConnections, DatabasePools.Sizes.least...500) ?? databaseConnections
+        readersURL = try settings.secret(.databaseReadersURL)
+        readersLag = try settings.number(.databaseReadersLag, 5...3600).map { .seconds($0) } ?? readersLag
         preparesStatements = try settings.choice(.databasePreparesStatements) { Bool($0) } ?? preparesStatements
         adminDatabaseURL = try settings.secret(.adminDatabaseURL) ?? url
         migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory

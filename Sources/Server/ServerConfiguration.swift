@@ -71,6 +71,10 @@ package struct ServerConfiguration: Sendable {
     }
 
     package var databaseURL: String
+    /// Of a replica, for pages and backtests.
+    package var readersURL: String?
+    /// How far behind it may be.
+    package var readersLag: Duration = .seconds(30)
     var databaseConnections = DatabasePools.Sizes.usual
     /// Off behind a pooler that shares sessions among clients.
     package var preparesStatements = true
