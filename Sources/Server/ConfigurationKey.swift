@@ -40,6 +40,17 @@ package struct ConfigurationKey: Sendable, Hashable {
         "connections of this instance at most, 16 to 500, divided among ingestion, sending, alerting, Live Activities, readers and health",
         standard: "32"
     )
+    static let databaseReadersURL = Self(
+        "database.readersUrl",
+        "connection to a streaming replica, from which pages and backtests are read",
+        standard: "database.url",
+        isSecret: true
+    )
+    static let databaseReadersLag = Self(
+        "database.readersLagSeconds",
+        "of a replica that is further behind nothing is read",
+        standard: "30"
+    )
     static let databasePreparesStatements = Self(
         "database.preparesStatements",
         "false behind a connection pooler in transaction mode: statements without names, nothing kept in sessions",
@@ -56,6 +67,16 @@ package struct ConfigurationKey: Sendable, Hashable {
         "rollups.retentionDays",
         "days that counts per minute are kept, by whole months, 60 to 7300 and no less than the attempts",
         standard: "400"
+    )
+    static let ledgerCacheDirectory = Self(
+        "ledger.cacheDirectory",
+        "local directory for the filters of the ledger's frozen days; without one each start makes them again, in the background",
+        standard: "systemd's CacheDirectory"
+    )
+    static let ledgerFilterMemory = Self(
+        "ledger.filterMegabytes",
+        "memory of those filters at most, in MiB, 2 bytes an attempt of eight days; what is beyond is looked up by index",
+        standard: "1024"
     )
     static let labelApps = Self("attempts.labels.apps", "apps of a key and day that are counted apart", standard: "100")
     static let labelAppVersions = Self("attempts.labels.appVersions", "the same of app versions", standard: "1000")
@@ -190,9 +211,10 @@ package struct ConfigurationKey: Sendable, Hashable {
     package static let all: [ConfigurationKey] = [
         liveDirectory, livePrematch, sendTexts, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses,
         proxyScopes, signInLifetime, signInIdle,
-        databaseURL, databaseConnections, databasePreparesStatements, adminDatabaseURL, migrationsDirectory, attemptsRetention,
+        databaseURL, databaseConnections, databaseReadersURL, databaseReadersLag, databasePreparesStatements, adminDatabaseURL,
+        migrationsDirectory, attemptsRetention,
         rollupsRetention, httpHost, httpPort,
-        labelApps, labelAppVersions, labelProviderCodes, alertsMaxApps,
+        labelApps, labelAppVersions, labelProviderCodes, ledgerCacheDirectory, ledgerFilterMemory, alertsMaxApps,
         httpConnections,
         httpConnectionsPerAddress,
         httpIdleTimeout, httpHeaderTimeout, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL, bootstrapKey,

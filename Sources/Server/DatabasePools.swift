@@ -12,19 +12,30 @@ struct DatabasePools: Sendable {
     let health: PostgresPool
     /// GET requests for attempts and alerts, and the pages.
     let readers: PostgresPool
+    /// On a replica, for the pages and backtests. As many as `readers`, which serve when it may not be read.
+    let replica: PostgresPool?
 
-    var all: [PostgresPool] { [ingest, sending, alerting, live, health, readers] }
+    var all: [PostgresPool] { [ingest, sending, alerting, live, health, readers] + [replica].compactMap(\.self) }
 
     /// An instance that is stopped in the middle of a transaction keeps the others waiting for its locks for so long.
     private static let idleTransactionTimeout = Duration.seconds(5)
 
-    /// - Parameter total: connections of all classes together.
-    init(url: String, total: Int, preparesStatements: Bool = true, logger: Logger) {
+    /// - Parameters:
+    ///   - readersURL: of a replica.
+    ///   - total: connections of all classes together, to the primary.
+    init(url: String, readersURL: String? = nil, total: Int, preparesStatements: Bool = true, logger: Logger) {
         let sizes = Sizes(total: total)
         // Copies share what one learns about the hosts of the string.
         let configuration = PostgresConfiguration(url: url, preparesStatements: preparesStatements)
-        func pool(_ name: String, _ size: Int, statement: Duration, connect: Int = 3, byIndex: Bool = false) -> PostgresPool {
-            var own = configuration
+        func pool(
+            _ name: String,
+            _ size: Int,
+            statement: Duration,
+            connect: Int = 3,
+            byIndex: Bool = false,
+            of database: PostgresConfiguration? = nil
+        ) -> PostgresPool {
+            var own = database ?? configuration
             own.applicationName = "pushwatch \(name)"
             own.maxConnections = size
             own.connectTimeoutSeconds = connect
@@ -41,6 +52,10 @@ struct DatabasePools: Sendable {
         live = pool("live", sizes.live, statement: .seconds(15), byIndex: true)
         health = pool("health", sizes.health, statement: .seconds(2), connect: 2)
         readers = pool("readers", sizes.readers, statement: .seconds(5))
+        replica = readersURL.map {
+            let configuration = PostgresConfiguration(url: $0, preparesStatements: preparesStatements)
+            return pool("replica", sizes.readers, statement: .seconds(5), connect: 2, of: configuration)
+        }
     }
 
     /// How the connections of an instance are divided.

@@ -20,7 +20,7 @@ extension ServerConfiguration {
             try checkFile(file)
             providers.append(try await FileProvider<YAMLSnapshot>(filePath: FilePath(file)))
         }
-        return try ServerConfiguration(Settings(reader: ConfigReader(providers: providers)))
+        return try ServerConfiguration(Settings(reader: ConfigReader(providers: providers)), cacheDirectory: environment["CACHE_DIRECTORY"])
     }
 
     private static func checkEnvironment(_ environment: [String: String]) throws(ConfigurationError) {
@@ -54,7 +54,8 @@ extension ServerConfiguration {
         return mapping.flatMap { leaves(of: $0.value, under: prefix.isEmpty ? $0.key : "\(prefix).\($0.key)") }
     }
 
-    private init(_ settings: Settings) throws {
+    /// - Parameter cacheDirectory: the one that systemd made for the service.
+    private init(_ settings: Settings, cacheDirectory: String?) throws {
         guard let url = try settings.secret(.databaseURL) else {
             throw ConfigurationError(
                 "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), pass --database, or start a local "
@@ -63,11 +64,14 @@ extension ServerConfiguration {
         }
         self.init(databaseURL: url)
         databaseConnections = try settings.number(.databaseConnections, DatabasePools.Sizes.least...500) ?? databaseConnections
+        readersURL = try settings.secret(.databaseReadersURL)
+        readersLag = try settings.number(.databaseReadersLag, 5...3600).map { .seconds($0) } ?? readersLag
         preparesStatements = try settings.choice(.databasePreparesStatements) { Bool($0) } ?? preparesStatements
         adminDatabaseURL = try settings.secret(.adminDatabaseURL) ?? url
         migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
         partitionPlan = try settings.partitionPlan()
         labelLimits = try settings.labelLimits()
+        ledgerFilters = try settings.ledgerFilters(cacheDirectory: cacheDirectory)
         if let apps = try settings.number(.alertsMaxApps, 1...100_000) { alertsMaxApps = apps }
         httpHost = settings.text(.httpHost) ?? httpHost
         httpPort = try settings.number(.httpPort, 0...65_535) ?? httpPort

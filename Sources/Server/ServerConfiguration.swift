@@ -71,6 +71,10 @@ package struct ServerConfiguration: Sendable {
     }
 
     package var databaseURL: String
+    /// Of a replica, for pages and backtests.
+    package var readersURL: String?
+    /// How far behind it may be.
+    package var readersLag: Duration = .seconds(30)
     var databaseConnections = DatabasePools.Sizes.usual
     /// Off behind a pooler that shares sessions among clients.
     package var preparesStatements = true
@@ -79,6 +83,7 @@ package struct ServerConfiguration: Sendable {
     /// How long attempts and their counts are kept.
     package var partitionPlan = PartitionPlan()
     var labelLimits = LabelLimiter.Limits()
+    package var ledgerFilters = LedgerFilterLimits()
     /// Apps that a rule by app is evaluated for, at most.
     var alertsMaxApps = 1000
     var httpHost = "127.0.0.1"

@@ -6,6 +6,7 @@ import HTTPServer
 import LiveActivities
 import Logging
 import OnCall
+import Postgres
 import PushContract
 
 extension ServerParts {
@@ -77,20 +78,25 @@ extension ServerParts {
     }
 
     private func pages(_ sessions: Sessions) throws -> OnCallRoutes {
-        try OnCallRoutes(
-            OnCallSite(
-                pool: pools.readers,
-                rules: rules,
-                receivers: receivers,
-                backtests: backtests,
-                sends: sendsUsing(pools.readers),
-                throttles: ThrottleStore(pool: pools.readers),
-                credentials: credentials,
-                runbooks: RunbookDirectory(alertsDirectory: configuration.alertsDirectory),
-                sessions: sessions,
-                clock: pageClock
-            )
+        let site = OnCallSite(
+            pool: pools.readers,
+            rules: rules,
+            receivers: receivers,
+            backtests: backtests,
+            sends: sendsUsing(pools.readers),
+            throttles: ThrottleStore(pool: pools.readers),
+            credentials: credentials,
+            runbooks: RunbookDirectory(alertsDirectory: configuration.alertsDirectory),
+            sessions: sessions,
+            clock: pageClock
         )
+        let replica = replica.map { watch in
+            OnCallRoutes.Replica(
+                site: site.reading(from: watch.pool, sends: sendsUsing(watch.pool), throttles: ThrottleStore(pool: watch.pool)),
+                watch: watch
+            )
+        }
+        return try OnCallRoutes(site, replica: replica)
     }
 
     private var credentials: CredentialChecker {

@@ -22,6 +22,8 @@ struct ServerParts: Sendable {
     let logger: Logger
     let pools: DatabasePools
     let heartbeat: DatabaseHeartbeat
+    /// Nil without a replica to read pages and backtests from.
+    let replica: ReplicaWatch?
     let admin: PostgresPool
     /// To alert receivers and issuers' key sets; each provider has a client of its own.
     let http: CurlClient
@@ -54,11 +56,15 @@ struct ServerParts: Sendable {
         pageClock = hooks.pageClock
         pools = DatabasePools(
             url: configuration.databaseURL,
+            readersURL: configuration.readersURL,
             total: configuration.databaseConnections,
             preparesStatements: configuration.preparesStatements,
             logger: logger
         )
         heartbeat = DatabaseHeartbeat(pool: pools.health, logger: logger)
+        replica = pools.replica.map { [pools] in
+            ReplicaWatch(pool: $0, primary: pools.readers, mostLag: configuration.readersLag, logger: logger)
+        }
         admin = PostgresPool(
             configuration: configuration.postgres(configuration.adminDatabaseURL, maxConnections: 2, applicationName: "pushwatch admin"),
             logger: logger
@@ -68,7 +74,13 @@ struct ServerParts: Sendable {
         toReceivers.maxConnections = configuration.receiverConnections
         http = CurlClient(configuration: toReceivers, logger: logger)
         maintenance = PartitionMaintenance(pool: admin, plan: configuration.partitionPlan, logger: logger)
-        ingestor = AttemptIngestor(pool: pools.ingest, maintenance: maintenance, uncommitted: uncommitted, logger: logger)
+        ingestor = AttemptIngestor(
+            pool: pools.ingest,
+            maintenance: maintenance,
+            filterLimits: configuration.ledgerFilters,
+            uncommitted: uncommitted,
+            logger: logger
+        )
         labels = LabelLimiter(limits: configuration.labelLimits)
         let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), labels: labels, logger: logger)
         let cipher = try configuration.tokenCipher()
@@ -172,10 +184,12 @@ struct ServerParts: Sendable {
     private func working() -> [any Service] {
         var services: [any Service] = [heartbeat, maintenance, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
+            if let replica { services.append(replica) }
             services += [ingestor, enqueueService, DeviceSweeper(store: devices, logger: logger)]
             services.append(
                 BacktestRefresher(
                     pool: pools.alerting,
+                    replica: replica,
                     rules: rules,
                     backtestCache: backtests,
                     lag: configuration.alertsLag,

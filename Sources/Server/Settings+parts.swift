@@ -48,6 +48,13 @@ extension Settings {
         return plan
     }
 
+    func ledgerFilters(cacheDirectory: String?) throws -> LedgerFilterLimits {
+        var limits = LedgerFilterLimits()
+        limits.directory = text(.ledgerCacheDirectory) ?? cacheDirectory
+        if let size = try number(.ledgerFilterMemory, 1...1_048_576) { limits.mostBytes = size << 20 }
+        return limits
+    }
+
     func labelLimits() throws(ConfigurationError) -> LabelLimiter.Limits {
         var limits = LabelLimiter.Limits()
         if let apps = try number(.labelApps, 1...100_000) { limits.apps = apps }

@@ -159,7 +159,7 @@ struct AttemptWriterTests {
         }
     }
 
-    @Test("an id of the previous ledger generation is still known; after two rotations it is not")
+    @Test("an id of a frozen ledger generation is still known; after nine rotations it is not")
     func generations() async throws {
         try await withAttempts { store in
             _ = try await store.write([Sample.attempt("old", status: .queued)])
@@ -167,6 +167,8 @@ struct AttemptWriterTests {
             #expect(try await store.write([Sample.attempt("old", status: .queued)]) == [.duplicate])
             #expect(try await store.write([Sample.attempt("old", status: .sent, at: Sample.now + .seconds(1))]) == [.advanced])
             try await store.expectRollupsEqualRecount(total: 1)
+            for _ in 0..<7 { try await store.rotate() }
+            #expect(try await AttemptStore(store.pool).find(attemptId: "old") != nil)
             try await store.rotate()
             #expect(try await AttemptStore(store.pool).find(attemptId: "old") == nil)
             // An import that reaches behind the ledger finds the row itself.
@@ -246,6 +248,8 @@ func withAttempts(days: Int64 = 2, _ body: (AttemptDatabase) async throws -> Voi
     try await withDatabase { pool in
         let maintenance = PartitionMaintenance(pool: pool, clockTolerance: nil, logger: .silent, now: { Sample.now })
         try await maintenance.ensurePartitions(forDays: Set(Sample.now.day - days...Sample.now.day + 1))
+        // In the time of the samples.
+        try await pool.execute("UPDATE ledgerState SET frozenAt = ARRAY[\(Sample.now)]")
         try await body(AttemptDatabase(pool: pool, maintenance: maintenance))
     }
 }

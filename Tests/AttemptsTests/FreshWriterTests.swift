@@ -109,7 +109,7 @@ struct FreshWriterTests {
             #expect(try await write(attempts(0..<count), hints, to: store).allSatisfy { $0 == .duplicate })
             #expect(try await write(attempts(count..<2 * count), hints, to: store).allSatisfy { $0 == .accepted })
             let misplaced = try await store.pool.query(
-                "SELECT count(*) FROM attemptLedger JOIN ledgerState ON generation = previousGeneration WHERE id = 1"
+                "SELECT count(*) FROM attemptLedger JOIN ledgerState ON generation = currentGeneration - 1 WHERE id = 1"
             )[0].decode(Int.self)
             #expect(misplaced == count)
             try await store.expectRollupsEqualRecount(total: 2 * count)

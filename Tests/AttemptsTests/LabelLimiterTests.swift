@@ -159,6 +159,7 @@ struct LabelLimiterTests {
             let limiter = Self.limiter()
             let marked = try batch((0..<count).map { attempt("\($0)", app: "app \($0)") }, limiter)
             try await PartitionMaintenance(pool: pool, logger: .silent).ensurePartitions(for: marked)
+            try await pool.execute("UPDATE ledgerState SET frozenAt = ARRAY[\(Self.now)]")
             try await pool.performTransaction { hints.record(try LedgerGenerations.read($0)) }
             let isWritten = try await pool.withConnection { connection in
                 try await connection.perform { try FreshWriter(hints: hints, slot: 1).write(marked, receivedAt: Self.now, on: $0) }

@@ -92,10 +92,10 @@ struct PartitionMaintenanceTests {
     @Test("six keepers when the ledger is due: one rotation, and no generation without its partition")
     func severalRotations() async throws {
         try await withDatabase { pool in
-            let start = try await LedgerRotation.read(on: pool)
-            let due = start.rotatedAt + .seconds(8 * 86_400)
-            for round in 1...3 {
-                let now = due + .seconds(Int64(round - 1) * 8 * 86_400)
+            let start = try await LedgerGenerations.read(on: pool)
+            let due = start.rotatedAt + .seconds(86_400)
+            for round in 1...10 {
+                let now = due + .seconds(Int64(round - 1) * 86_400)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<6 {
                         let maintenance = maintenance(pool, at: now)
@@ -103,14 +103,14 @@ struct PartitionMaintenanceTests {
                     }
                     try await group.waitForAll()
                 }
-                let state = try await LedgerRotation.read(on: pool)
-                #expect(state.current == start.current + Int32(round) && state.previous == state.current - 1)
+                let state = try await LedgerGenerations.read(on: pool)
+                #expect(state.current == start.current + Int32(round) && state.frozen.count == min(8, round + 1))
                 let standing = try await PartitionStatements.generations(on: pool)
-                let needed = (state.previous...state.current + 1).map { "attemptledger_\($0)" }
+                let needed = (state.oldest...state.current + 1).map { "attemptledger_\($0)" }
                 #expect(standing.isSuperset(of: needed))
             }
             try await maintenance(pool, at: due).maintain()
-            #expect(try await PartitionStatements.generations(on: pool).count == 3)
+            #expect(try await PartitionStatements.generations(on: pool).count == 10)
         }
     }
 
@@ -242,11 +242,11 @@ struct PartitionMaintenanceTests {
             let real = Timestamp.now()
             try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
             let before = try await PartitionStatements.names(on: pool)
-            let state = try await LedgerRotation.read(on: pool)
+            let state = try await LedgerGenerations.read(on: pool)
             let wrong = real + .seconds(200 * 86_400)
             try await PartitionMaintenance(pool: pool, logger: .silent, now: { wrong }).maintain()
             #expect(try await PartitionStatements.names(on: pool).isSuperset(of: before))
-            #expect(try await LedgerRotation.read(on: pool) == state)
+            #expect(try await LedgerGenerations.read(on: pool) == state)
         }
     }
 }

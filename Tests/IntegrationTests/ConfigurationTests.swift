@@ -39,6 +39,7 @@ struct ConfigurationTests {
             let files = [
                 "database-url": "postgresql://ingest@db.internal/pushwatch",
                 "admin-database-url": "postgresql://owner@db.internal/pushwatch",
+                "readers-url": "postgresql://ingest@replica.internal/pushwatch",
                 "token-keys": try String(contentsOfFile: TestTokenKeys.file, encoding: .utf8), "heartbeat-url": "https://watch.example/1",
                 "webhook-secret": "whsec_" + Data(repeating: 7, count: 24).base64EncodedString(),
                 "bootstrap-key": String(repeating: "k", count: 24),

@@ -3,7 +3,8 @@
 -- Locks: none on existing data.
 --
 -- Design (docs/decisions/0003-ledger-facts-rollups.md):
---   * The ledger has one row per attemptId. Its key is a 128-bit digest, and it is partitioned by generation; two generations are live.
+--   * The ledger has one row per attemptId. Its key is a 128-bit digest, and it is partitioned by generation, a day each;
+--     nine are live.
 --   * Attempts are partitioned by the day of attemptedAt. There is no default partition. Expired days are dropped, not deleted.
 --   * Rollups are written in the same transaction as the attempts, so in every snapshot they equal a recount.
 -- Every unique key of the ledger and of the attempts contains attemptKey. Neither table has a foreign key, a trigger or subpartitions,
@@ -85,13 +86,13 @@ COMMENT ON TABLE attemptLedger IS 'Known attemptIds, kept for at least 8 days. N
 CREATE TABLE ledgerState (
     id                 smallint    PRIMARY KEY CHECK (id = 1),
     currentGeneration  integer     NOT NULL,
-    previousGeneration integer     NOT NULL,
-    rotatedAt          timestamptz NOT NULL
+    -- When the generations before it, which are still read, took their last keys: newest first, at most eight.
+    frozenAt           timestamptz[] NOT NULL CHECK (cardinality(frozenAt) > 0)
 );
 
-COMMENT ON TABLE ledgerState IS 'The two live generations of attemptLedger. Always one row.';
+COMMENT ON TABLE ledgerState IS 'The live generations of attemptLedger. Always one row.';
 
-INSERT INTO ledgerState (id, currentGeneration, previousGeneration, rotatedAt) VALUES (1, 1, 0, now());
+INSERT INTO ledgerState (id, currentGeneration, frozenAt) VALUES (1, 1, ARRAY[now()]);
 
 CREATE TABLE attemptRollups (
     -- The minute of attemptedAt.
@@ -105,7 +106,8 @@ CREATE TABLE attemptRollups (
     app          text COLLATE "C" NOT NULL,
     environment  text COLLATE "C" NOT NULL,
     pushType     text COLLATE "C" NOT NULL,
-    -- Each writer counts in rows of its own, so that writers never wait for each other. Readers sum over it.
+    -- Each writer counts in rows of its own, so that writers never wait for each other. Readers sum over it. -1 has the counts of past
+    -- hours, which are compacted into one row.
     writerSlot   smallint         NOT NULL,
     attempts     bigint           NOT NULL,
     latencyMsSum bigint           NOT NULL,

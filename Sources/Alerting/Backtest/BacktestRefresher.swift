@@ -22,6 +22,7 @@ package struct BacktestRefresher: Service {
     private static let share = 20
 
     private let pool: PostgresPool
+    private let replica: ReplicaWatch?
     private let rules: RuleRegistry
     private let backtestCache: BacktestCache
     private let lag: Duration
@@ -29,9 +30,12 @@ package struct BacktestRefresher: Service {
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
 
-    /// - Parameter lag: a minute is closed this long after its end, as for the evaluator.
+    /// - Parameters:
+    ///   - replica: read instead of `pool` while it may be.
+    ///   - lag: a minute is closed this long after its end, as for the evaluator.
     package init(
         pool: PostgresPool,
+        replica: ReplicaWatch? = nil,
         rules: RuleRegistry,
         backtestCache: BacktestCache,
         lag: Duration = .seconds(60),
@@ -40,6 +44,7 @@ package struct BacktestRefresher: Service {
         logger: Logger
     ) {
         self.pool = pool
+        self.replica = replica
         self.rules = rules
         self.backtestCache = backtestCache
         self.lag = lag
@@ -92,6 +97,16 @@ package struct BacktestRefresher: Service {
     }
 
     private func make(_ rule: AlertRule, changedAt: Timestamp?) async throws {
+        if let replica {
+            do {
+                if replica.age() != nil { return try await make(rule, changedAt: changedAt, on: replica.pool) }
+            } catch is PostgresError {}
+            replica.noteFallback()
+        }
+        try await make(rule, changedAt: changedAt, on: pool)
+    }
+
+    private func make(_ rule: AlertRule, changedAt: Timestamp?, on pool: PostgresPool) async throws {
         let started = ContinuousClock.now
         let last = Minute(now() - lag) - 1
         let backtest = RuleBacktest(span: BacktestSpan(since: last - Self.days * 1_440 + 1, last: last), on: pool)

@@ -39,9 +39,9 @@ struct FactSlices {
         return all.filter { $0.hasPartition && $0.range.lowerBound >= start }.map(\.range)
     }
 
-    /// About 100,000 attempts a piece; never less than five minutes of them. Where the size is not known, an hour.
+    /// About 100,000 attempts a piece; never less than a minute of them. Where the size is not known, an hour.
     private static func pieces(bytes: Int64) -> Int64 {
         if bytes == 0 { return 1 }
-        return [1, 2, 4, 8, 24, 48, 96, 288].first { bytes / $0 <= 40 << 20 } ?? 288
+        return [1, 2, 4, 8, 24, 48, 96, 288, 1440].first { bytes / $0 <= 40 << 20 } ?? 1440
     }
 }

@@ -5,18 +5,17 @@ import PushContract
 struct FsckScope: Sendable {
     /// Attempts received from here on must be in the ledger.
     var ledgerSince: Timestamp
-    var previous: Int32
-    var current: Int32
+    var generations: ClosedRange<Int32>
     /// Roughly how many ids the ledger has.
     var ledgerEstimate: Int64
     /// The tables are spread over several servers.
     var isDistributed: Bool
 
-    /// The ledger's older generation goes back at least one generation's length before the last rotation.
+    /// The ledger's oldest generation goes back at least eight days before the last rotation.
     static func read(_ context: FsckContext) async throws -> FsckScope {
         let rows = try await context.pool.query(
             """
-            SELECT rotatedAt, previousGeneration, currentGeneration,
+            SELECT currentGeneration, frozenAt,
                    (SELECT coalesce(sum(greatest(child.reltuples, pg_relation_size(child.oid) / 80, 0)), 0)::bigint FROM pg_inherits
                     JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = 'attemptLedger'::regclass),
                    EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')
@@ -24,12 +23,12 @@ struct FsckScope: Sendable {
             """
         )
         guard let row = rows.first else { throw PostgresError(.decoding, "ledgerState is empty: run `pushwatch migrate`") }
-        let (rotatedAt, previous, current, estimate, isDistributed) = try row.decode((Timestamp, Int32, Int32, Int64, Bool).self)
+        let (current, frozenAt, estimate, isDistributed) = try row.decode((Int32, [Timestamp], Int64, Bool).self)
+        let generations = LedgerGenerations(current: current, frozenAt: frozenAt)
         return FsckScope(
             // An hour for servers whose clocks differ.
-            ledgerSince: rotatedAt - .seconds(context.plan.generationDays * 86_400 - 3600),
-            previous: previous,
-            current: current,
+            ledgerSince: generations.knownSince - .seconds(3600),
+            generations: generations.oldest...current,
             ledgerEstimate: estimate,
             isDistributed: isDistributed
         )

@@ -42,12 +42,12 @@ struct IdentityCheck: FsckCheck {
         }
     }
 
-    /// Stretches of keys to look for in both generations; none when one of them is empty.
+    /// Stretches of keys to look for in all generations; none when fewer than two have keys.
     private func sharedRanges(_ context: FsckContext) async throws -> [Range<Int>] {
         let scope = try await FsckScope.read(context)
         let counts = try await context.look(
             """
-            SELECT count(DISTINCT generation) FROM unnest(\([scope.previous, scope.current])) AS live (generation)
+            SELECT count(DISTINCT generation) FROM unnest(\(Array(scope.generations))) AS live (generation)
             WHERE EXISTS (SELECT FROM attemptLedger WHERE attemptLedger.generation = live.generation)
             """
         )
@@ -59,12 +59,12 @@ struct IdentityCheck: FsckCheck {
         return try await context.look(
             """
             SELECT attemptKey::text FROM attemptLedger
-            WHERE \(LedgerSlices.within(keys, "attemptKey")) AND generation IN (\(scope.previous), \(scope.current))
+            WHERE \(LedgerSlices.within(keys, "attemptKey")) AND generation BETWEEN \(scope.generations.lowerBound) AND \(scope.generations.upperBound)
             GROUP BY attemptKey HAVING count(*) > 1 ORDER BY 1 LIMIT 100
             """
         ).map { row in
             let key = try row.decode(String.self)
-            return FsckFault("key \(key) is in both generations of the ledger: its id was new twice")
+            return FsckFault("key \(key) is in two generations of the ledger: its id was new twice")
         }
     }
 }

@@ -14,12 +14,12 @@ enum LedgerSlices {
     static func read(_ scope: FsckScope, _ context: FsckContext) async throws -> [Slice] {
         guard !scope.isDistributed else {
             return keys(estimate: scope.ledgerEstimate).map { keys in
-                let generations: Query = "ledger.generation IN (\(scope.previous), \(scope.current))"
+                let generations: Query = "ledger.generation BETWEEN \(scope.generations.lowerBound) AND \(scope.generations.upperBound)"
                 return Slice(table: "attemptLedger", condition: "\(within(keys, "ledger.attemptKey")) AND \(generations)")
             }
         }
         var slices: [Slice] = []
-        for generation in [scope.previous, scope.current] {
+        for generation in scope.generations {
             let table = "attemptLedger_\(generation)"
             let size = try await context.look(
                 "SELECT pg_relation_size(to_regclass(\(table))) / current_setting('block_size')::bigint"
@@ -39,7 +39,7 @@ enum LedgerSlices {
 
     /// Stretches of keys, by their first 16 bits, of about 300,000 keys each.
     static func keys(estimate: Int64) -> [Range<Int>] {
-        let count = Int(min(max(estimate / 300_000, 4), 4096))
+        let count = Int(min(max(estimate / 300_000, 4), 65_536))
         return (0..<count).map { 65_536 * $0 / count..<65_536 * ($0 + 1) / count }
     }
 

@@ -16,9 +16,9 @@ struct PartitionsCheck: FsckCheck {
         let partitions = try await FsckPartitions.read(on: context.pool)
         let from = Timestamp(seconds: (context.now.day - context.plan.factRetentionDays) * 86_400)
         let counted = try await context.look(countedDays(from: from, to: context.now)).map { try $0.decode(Int64.self) }
-        let state = try await LedgerRotation.read(on: context.pool)
+        let state = try await LedgerGenerations.read(on: context.pool)
         let generations = try await PartitionStatements.generations(on: context.pool)
-        let missing = [state.previous, state.current].map { "attemptledger_\($0)" }.filter { !generations.contains($0) }
+        let missing = (state.oldest...state.current).map { "attemptledger_\($0)" }.filter { !generations.contains($0) }
         return partitions.faults(plan: context.plan, countedDays: Set(counted), now: context.now)
             + missing.map { FsckFault("the ledger's generation \($0) has no table") }
     }

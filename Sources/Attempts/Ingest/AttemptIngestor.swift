@@ -16,6 +16,7 @@ package struct AttemptIngestor: Service {
     private let slots: [Int16]
     private let maintenance: PartitionMaintenance
     private let hints = LedgerHints()
+    private let filterLimits: LedgerFilterLimits
     private let uncommitted: UncommittedOutcomes
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
@@ -30,6 +31,7 @@ package struct AttemptIngestor: Service {
         writers: Int = 3,
         firstSlot: Int16 = Int16.random(in: 0..<64) * 4,
         limits: IngestLimits = IngestLimits(),
+        filterLimits: LedgerFilterLimits = LedgerFilterLimits(),
         uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -38,6 +40,7 @@ package struct AttemptIngestor: Service {
         self.maintenance = maintenance
         self.uncommitted = uncommitted
         queue = IngestQueue(limits: limits)
+        self.filterLimits = filterLimits
         slots = (0..<writers).map { firstSlot + Int16($0) }
         self.logger = logger
         self.now = now
@@ -57,7 +60,7 @@ package struct AttemptIngestor: Service {
     package func run() async throws {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
-                let frozen = FrozenLedger(pool: pool, hints: hints, logger: logger)
+                let frozen = FrozenLedger(pool: pool, hints: hints, limits: filterLimits, logger: logger)
                 group.addTask { try? await frozen.run() }
                 for slot in slots { group.addTask { await write(slot: slot) } }
                 group.addTask { await expire() }

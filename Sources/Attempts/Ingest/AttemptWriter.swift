@@ -11,7 +11,8 @@ package enum AttemptWriter {
     /// - Parameters:
     ///   - slot: which rollup rows to count in; writers with different slots never wait for each other's counts.
     ///   - hints: what this process knows of the ledger, for speed alone.
-    ///   - checksOldFacts: also looks for the exact rows among the facts, for imports that reach back behind the ledger.
+    ///   - checksOldFacts: also looks for the exact rows among the facts, for imports that reach back behind the ledger. The same is done
+    ///     for any batch that does, whatever the clock says that let it in.
     package static func write(
         _ batch: AttemptBatch,
         on connection: BlockingConnection,
@@ -24,11 +25,12 @@ package enum AttemptWriter {
         let generations = try LedgerGenerations.read(connection)
         hints?.record(generations)
         let groups = AttemptGroups(batch)
-        let suspects = hints?.candidates(groups.keys, previousOf: generations) ?? groups.keys
-        let previous = try LedgerStatements.known(suspects, generation: generations.previous, on: connection)
-        let known = try claim(groups, of: batch, previous: previous, generation: generations.current, on: connection)
+        let suspects = (hints ?? LedgerHints()).suspects(groups.keys, of: generations)
+        let frozen = try LedgerStatements.known(suspects.keys, generations: suspects.generations, on: connection)
+        let known = try claim(groups, of: batch, frozen: frozen, generation: generations.current, on: connection)
         var outcome = groups.fold(batch, known: known)
-        if checksOldFacts { try outcome.skipExisting(of: batch, on: connection) }
+        let isOlder = batch.oldestAttemptedAt.map { $0 < generations.knownSince } ?? false
+        if checksOldFacts || isOlder { try outcome.skipExisting(of: batch, on: connection) }
 
         var delta = RollupDelta()
         if !outcome.moves.isEmpty {
@@ -62,17 +64,17 @@ package enum AttemptWriter {
     private static func claim(
         _ groups: AttemptGroups,
         of batch: AttemptBatch,
-        previous: [LedgerEntry],
+        frozen: [LedgerEntry],
         generation: Int32,
         on connection: BlockingConnection
     ) throws -> [AttemptKey: LedgerEntry] {
         var known: [AttemptKey: LedgerEntry] = [:]
-        for entry in previous { known[entry.key] = entry }
+        for entry in frozen { known[entry.key] = entry }
         let reports = groups.firstReports(of: batch)
         let candidates = known.isEmpty ? reports : reports.filter { known[$0.key] == nil }
         let existingKeys = try LedgerStatements.insert(candidates, generation: generation, on: connection)
         // A new statement, and so a new snapshot: the writer that was first has committed.
-        for entry in try LedgerStatements.known(existingKeys, generation: generation, on: connection) { known[entry.key] = entry }
+        for entry in try LedgerStatements.known(existingKeys, generations: [generation], on: connection) { known[entry.key] = entry }
         if known.isEmpty { return known }
         return try lockAdvancing(known, groups, of: batch, on: connection)
     }

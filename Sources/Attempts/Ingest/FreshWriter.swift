@@ -4,7 +4,7 @@ import PushContract
 /// Writes a batch as what it nearly always is: all new, and under the generations seen last. A transaction of its own, in one round
 /// trip for small batches.
 ///
-/// It assumes and lets the database contradict: the first statement fails when the generations are others, or when the previous one
+/// It assumes and lets the database contradict: the first statement fails when the generations are others, or when a frozen one
 /// knows a key; the ledger's key fails when the current one does. Then nothing has happened, and `AttemptWriter` looks at each attempt.
 struct FreshWriter {
     /// From so many rows on, COPY is cheaper than a statement for each row.
@@ -17,10 +17,12 @@ struct FreshWriter {
     func write(_ batch: AttemptBatch, receivedAt: Timestamp, on connection: BlockingConnection) throws -> Bool {
         guard let generations = hints.generations, hints.expectsNewKeys() else { return false }
         let groups = AttemptGroups(batch)
+        // What reaches back behind the ledger is looked for among the facts.
+        guard let oldest = batch.oldestAttemptedAt, oldest >= generations.knownSince else { return false }
         guard groups.areDistinct else { return false }
         var checks = [generations.guardQuery]
-        let suspects = hints.candidates(groups.keys, previousOf: generations)
-        if !suspects.isEmpty { checks.append(LedgerStatements.unknown(suspects, generation: generations.previous)) }
+        let suspects = hints.suspects(groups.keys, of: generations)
+        if !suspects.keys.isEmpty { checks.append(LedgerStatements.unknown(suspects.keys, generations: suspects.generations)) }
         let ledger = groups.firstReports(of: batch)
         do {
             if batch.count < FreshWriter.copyRows {

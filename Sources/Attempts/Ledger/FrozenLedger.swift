@@ -1,40 +1,117 @@
 import Logging
+import Metrics
 import Postgres
 import PushContract
 import ServiceKit
 
-/// Loads the keys of the previous ledger generation into a filter, at the start and after every rotation, so that batches of new
-/// attempts need not look there. The generation is frozen: a rotation waits for its last writer, and no key is added afterwards.
+/// Has the keys of the frozen generations in filters, so that batches of new attempts need not look there. A generation is frozen for good:
+/// a rotation waits for its last writer, and no key is added afterwards. So its filter is made once, from the table, and kept in a file.
+///
+/// Nothing waits for it: until a filter is there, and where the memory for filters is used up, keys are looked up by index.
 struct FrozenLedger: Sendable {
     let pool: PostgresPool
     let hints: LedgerHints
+    var limits = LedgerFilterLimits()
     let logger: Logger
     /// How often a rotation is looked for; until it is noticed, batches look the keys up.
     var interval: Duration = .seconds(30)
-    /// A generation whose filter would take more memory is looked up by index as before.
-    var mostBytes = 256 << 20
 
     private static let chunk = 50_000
+    private static let bytes = Gauge(label: "pushwatch_ledger_filter_bytes")
+    private static let lookedUp = Gauge(label: "pushwatch_ledger_generations_looked_up")
+
+    private var cache: FilterCache? { limits.directory.map(FilterCache.init) }
 
     func run() async throws {
-        try await PeriodicService("frozen ledger", every: interval, logger: logger, failureLevel: .debug) { try await refresh() }.run()
+        try await PeriodicService("frozen ledger", every: interval, logger: logger, failureLevel: .warning) { try await refresh() }.run()
     }
 
-    /// Makes the filter if there is none for the generation that is frozen now.
+    /// Loads what is cached, and then makes what is missing, newest first.
     func refresh() async throws {
         let generations = try await pool.withConnection { try await $0.perform { try LedgerGenerations.read($0) } }
-        guard !hints.hasFilter(of: generations) else { return }
-        // A statement after the one that saw the rotation: its snapshot holds every row of the generation.
-        let rows = try await pool.query("SELECT count(*) FROM attemptLedger WHERE generation = \(generations.previous)")
-        guard let count = try rows.first?.decode(Int.self), BloomFilter.bytes(forCapacity: count) <= mostBytes else { return }
-        let filter = try await load(generations.previous, count: count)
-        hints.use(filter, previousOf: generations)
-        logger.info("frozen ledger generation loaded", metadata: ["keys": "\(filter.count)", "bytes": "\(filter.byteCount)"])
+        hints.forgetOthers(of: generations)
+        cache?.removeOlder(than: generations.frozen.map(\.frozenAt).min() ?? generations.rotatedAt)
+        defer { report(generations) }
+        for generation in generations.frozen {
+            if let filter = await cached(generation) { use(filter, generation, "loaded") }
+        }
+        guard generations.frozen.contains(where: hints.needsFilter) else { return }
+        guard let cache else { return try await makeMissing(generations) }
+        // Who shares the directory finds the file when its turn has come.
+        _ = try await cache.locked { try await makeMissing(generations) }
     }
 
-    private func load(_ generation: Int32, count: Int) async throws -> BloomFilter {
+    private func cached(_ generation: FrozenGeneration) async -> BloomFilter? {
+        guard hints.needsFilter(of: generation), let cache, let size = cache.size(generation) else { return nil }
+        guard size <= space else {
+            hints.leaveOut(generation)
+            return nil
+        }
+        return await cache.load(generation, space: space)
+    }
+
+    private func makeMissing(_ generations: LedgerGenerations) async throws {
+        for generation in generations.frozen where hints.needsFilter(of: generation) {
+            if let filter = await cached(generation) {
+                use(filter, generation, "loaded")
+                continue
+            }
+            let capacity = try await capacity(for: generation.number)
+            guard BloomFilter.bytes(forCapacity: capacity) <= space else {
+                hints.leaveOut(generation)
+                continue
+            }
+            let filter = try await make(generation.number, capacity: capacity)
+            use(filter, generation, "made")
+            do {
+                try await cache?.store(filter, generation)
+            } catch {
+                logger.warning("a filter of the ledger could not be cached; a restart makes it again", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private var space: Int { limits.mostBytes - hints.filterBytes }
+
+    private func use(_ filter: BloomFilter, _ generation: FrozenGeneration, _ how: String) {
+        hints.use(filter, of: generation)
+        logger.info(
+            "filter of a frozen ledger generation \(how)",
+            metadata: ["generation": "\(generation.number)", "keys": "\(filter.count)", "bytes": "\(filter.bytes.count)"]
+        )
+    }
+
+    private func report(_ generations: LedgerGenerations) {
+        FrozenLedger.bytes.record(hints.filterBytes)
+        FrozenLedger.lookedUp.record(generations.frozen.count { !hints.hasFilter(of: $0) })
+        let leftOut = hints.takeLeftOut()
+        guard !leftOut.isEmpty else { return }
+        logger.warning(
+            "ledger.filterMegabytes is used up: in these generations each new key is looked up by index, which costs ingestion time",
+            metadata: ["generations": "\(leftOut.map(\.number).sorted())", "bytes": "\(hints.filterBytes)"]
+        )
+    }
+
+    /// Keys are digests: one in 1,024 is below this. The margin is four standard deviations of the sample.
+    private func capacity(for generation: Int32) async throws -> Int {
+        let rows = try await pool.query(
+            """
+            SELECT count(*) FROM attemptLedger
+            WHERE generation = \(generation) AND attemptKey < '00400000-0000-0000-0000-000000000000'
+            """
+        )
+        let sample = try rows[0].decode(Int.self)
+        return 1024 * (sample + 4 * Int(Double(sample).squareRoot()) + 4)
+    }
+
+    private func make(_ generation: Int32, capacity: Int) async throws -> BloomFilter {
         try await pool.withTransaction { transaction in
-            var filter = BloomFilter(capacity: count)
+            let filter = BloomFilter(capacity: capacity)
+            // All rows, in the order of the file.
+            for scan in ["indexscan", "indexonlyscan", "bitmapscan"] {
+                try await transaction.execute("SET LOCAL enable_\(raw: scan) = off")
+            }
+            try await transaction.execute("SET LOCAL enable_seqscan = on")
             // Generations are numbers of ours; a cursor's query takes no parameter in every pooler.
             try await transaction.execute(
                 "DECLARE frozen NO SCROLL CURSOR FOR SELECT attemptKey FROM attemptLedger WHERE generation = \(raw: "\(generation)")"
@@ -46,4 +123,14 @@ struct FrozenLedger: Sendable {
             }
         }
     }
+}
+
+/// Where filters of the ledger's frozen generations are kept, and how much memory they may take.
+package struct LedgerFilterLimits: Sendable {
+    /// For their files; nil: they are made again at each start.
+    package var directory: String?
+    /// Of all filters of this process. Enough for 537 million keys.
+    package var mostBytes = 1024 << 20
+
+    package init() {}
 }

@@ -20,30 +20,58 @@ struct LedgerEntry {
     }
 }
 
-/// The ledger's two live generations, read first in every writing transaction: the table lock that the read takes lasts to the
-/// commit, so a rotation waits for the batches under way and every later batch sees all of theirs.
-struct LedgerGenerations: Equatable, Sendable {
-    var current: Int32
-    var previous: Int32
-    /// When `previous` took its last key. Numbers may come again after a failover that lost a rotation; number and moment do not.
-    var rotatedAt: Timestamp
+/// A generation that takes no keys any more, and when it took its last. Numbers may come again after a failover that lost a rotation; number
+/// and moment do not.
+struct FrozenGeneration: Hashable, Sendable {
+    var number: Int32
+    var frozenAt: Timestamp
+}
 
-    static func read(_ connection: BlockingConnection) throws -> LedgerGenerations {
-        let rows = try connection.query("SELECT currentGeneration, previousGeneration, rotatedAt FROM ledgerState WHERE id = 1")
+/// The ledger's live generations, read first in every writing transaction: the table lock that the read takes lasts to the commit, so a
+/// rotation waits for the batches under way and every later batch sees all of theirs.
+struct LedgerGenerations: Equatable, Sendable {
+    /// As many days are remembered, and the current one.
+    static let mostFrozen = 8
+
+    /// The one that takes new keys.
+    var current: Int32
+    /// Newest first; never empty.
+    var frozen: [FrozenGeneration]
+
+    static let query: Query = "SELECT currentGeneration, frozenAt FROM ledgerState WHERE id = 1"
+
+    init(_ rows: some Collection<Row>) throws {
         guard let row = rows.first else { throw PostgresError(.decoding, "ledgerState is empty: run `pushwatch migrate`") }
-        let (current, previous, rotatedAt) = try row.decode((Int32, Int32, Timestamp).self)
-        return LedgerGenerations(current: current, previous: previous, rotatedAt: rotatedAt)
+        let (current, frozenAt) = try row.decode((Int32, [Timestamp]).self)
+        self.init(current: current, frozenAt: frozenAt)
+    }
+
+    init(current: Int32, frozenAt: [Timestamp]) {
+        self.current = current
+        frozen = frozenAt.enumerated().map { FrozenGeneration(number: current - 1 - Int32($0.offset), frozenAt: $0.element) }
+    }
+
+    static func read(_ connection: BlockingConnection) throws -> LedgerGenerations { try LedgerGenerations(connection.query(query)) }
+
+    static func read(on session: some PostgresSession) async throws -> LedgerGenerations {
+        try await LedgerGenerations(session.query(query))
+    }
+
+    var rotatedAt: Timestamp { frozen[0].frozenAt }
+    var oldest: Int32 { frozen[frozen.count - 1].number }
+
+    /// From here on the ledger knows each attempt that was ever new, by when it was made: it was received at most 5 minutes before, and what
+    /// was received since then stands in a live generation. The rest of two hours is for servers whose clocks differ.
+    var knownSince: Timestamp {
+        rotatedAt - .seconds(Int64(LedgerGenerations.mostFrozen) * PartitionPlan.generationSeconds - 7200)
     }
 
     /// First statement of a transaction that relies on these generations: takes the same table lock, and fails (22012) when they are
-    /// others.
+    /// others. The last rotation stands for all before it.
     var guardQuery: Query {
         Query(
-            """
-            SELECT 1 / count(*) FROM ledgerState
-            WHERE id = 1 AND currentGeneration = $1 AND previousGeneration = $2 AND rotatedAt = $3
-            """,
-            [.number(current), .number(previous), .moment(rotatedAt)]
+            "SELECT 1 / count(*) FROM ledgerState WHERE id = 1 AND currentGeneration = $1 AND frozenAt[1] = $2",
+            [.number(current), .moment(rotatedAt)]
         )
     }
 }

@@ -3,13 +3,14 @@ import PushContract
 
 /// The ledger's statements. Keys go in ascending order everywhere, so that two batches with common keys cannot deadlock.
 enum LedgerStatements {
-    /// Which of `keys` a generation knows. Its own statement, never a correlated sub-select: that would not distribute.
-    static func known(_ keys: [AttemptKey], generation: Int32, on connection: BlockingConnection) throws -> [LedgerEntry] {
+    /// Which of `keys` the generations know. Its own statement, never a correlated sub-select: that would not distribute.
+    static func known(_ keys: [AttemptKey], generations: [Int32], on connection: BlockingConnection) throws -> [LedgerEntry] {
         guard !keys.isEmpty else { return [] }
         return try connection.query(
             """
             SELECT attemptKey, generation, fingerprint, status, attemptedAt
-            FROM attemptLedger WHERE generation = \(generation) AND attemptKey = ANY(\(binary: array(keys), oid: AttemptKey.arrayOID))
+            FROM attemptLedger
+            WHERE generation = ANY(\(generations)) AND attemptKey = ANY(\(binary: array(keys), oid: AttemptKey.arrayOID))
             """
         ).map(LedgerEntry.init)
     }
@@ -48,11 +49,12 @@ enum LedgerStatements {
         return records.map(\.key).filter { !inserted.contains($0) }
     }
 
-    /// Fails (22012) when the generation knows one of `keys`.
-    static func unknown(_ keys: [AttemptKey], generation: Int32) -> Query {
+    /// Fails (22012) when one of the generations knows one of `keys`.
+    static func unknown(_ keys: [AttemptKey], generations: [Int32]) -> Query {
         """
         SELECT 1 / (count(*) = 0)::int
-        FROM attemptLedger WHERE generation = \(generation) AND attemptKey = ANY(\(binary: array(keys), oid: AttemptKey.arrayOID))
+        FROM attemptLedger
+        WHERE generation = ANY(\(generations)) AND attemptKey = ANY(\(binary: array(keys), oid: AttemptKey.arrayOID))
         """
     }
 

@@ -5,7 +5,8 @@ package import PushContract
 import ServiceKit
 import ServiceLifecycle
 
-/// Creates partitions ahead, drops those past their retention, and rotates the ledger's generations. Any number may run.
+/// Creates partitions ahead, drops those past their retention, rotates the ledger's generations, and compacts the counts of past hours. Any
+/// number may run.
 ///
 /// A partition that is created too early does no harm; one that is dropped too early is lost. So an instance whose clock differs too much
 /// from the database's creates partitions and does nothing else.
@@ -57,23 +58,38 @@ package struct PartitionMaintenance: Service {
         try await ensure(facts: plan.facts(now: now), rollups: plan.rollups(now: now))
         let rotation = LedgerRotation(pool: pool)
         try await rotation.prepare()
-        guard try await clockIsConfirmed(now) else { return }
-        if try await rotation.switchOver(now: now, isDue: { plan.generationIsDue(rotatedAt: $0, now: now) }) {
+        guard let moment = try await confirmedClock(now) else { return }
+        if try await rotation.switchOver(now: moment, isDue: { plan.generationIsDue(rotatedAt: $0, now: moment) }) {
             logger.info("ledger generation rotated")
             try await rotation.prepare()
         }
         await retire(now: now, rotation)
+        await compact(now: now)
     }
 
-    private func clockIsConfirmed(_ now: Timestamp) async throws -> Bool {
-        guard let clockTolerance, let row = try await pool.query("SELECT clock_timestamp()").first else { return true }
+    /// A fault costs space and stops nothing; the hour comes again.
+    private func compact(now: Timestamp) async {
+        let compaction = RollupCompaction(pool: pool)
+        for hour in RollupCompaction.hours(now: now, round: interval, days: plan.factRetentionDays) {
+            do {
+                try await compaction.compact(hour: hour)
+            } catch {
+                if Task.isCancelled { return }
+                logger.warning("the counts of an hour were not compacted", metadata: ["hour": "\(hour)", "error": "\(error)"])
+            }
+        }
+    }
+
+    /// The database's clock, which decides how long generations last, whichever instance rotates; nil where this one differs too much.
+    private func confirmedClock(_ now: Timestamp) async throws -> Timestamp? {
+        guard let clockTolerance, let row = try await pool.query("SELECT clock_timestamp()").first else { return now }
         let database = try row.decode(Timestamp.self)
-        if abs((now - database).microseconds) <= clockTolerance.microseconds { return true }
+        if abs((now - database).microseconds) <= clockTolerance.microseconds { return database }
         logger.error(
             "this machine's clock and the database's differ too much: nothing is dropped or rotated until they agree",
             metadata: ["here": "\(now)", "database": "\(database)"]
         )
-        return false
+        return nil
     }
 
     /// The partitions a batch of any age needs: for imports, and for a clock that ran ahead of the maintaining instance.

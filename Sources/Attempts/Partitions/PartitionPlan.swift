@@ -10,8 +10,8 @@ package struct PartitionPlan: Sendable {
     var daysAhead: Int64 = 5
     /// How many days back attempts are accepted, and so how many day partitions must exist before today.
     package var daysBack: Int64 = 8
-    /// How long a ledger generation takes new ids. Two live, so an id is known for at least this long.
-    var generationDays: Int64 = 8
+    /// How long a ledger generation takes new ids, at least. Eight live next to it, so an id is known for at least eight days.
+    static let generationSeconds: Int64 = 86_400
 
     package init() {}
 
@@ -43,7 +43,7 @@ package struct PartitionPlan: Sendable {
     package func isExpired(rollup: Partition, now: Timestamp) -> Bool { rollup.to.day <= now.day - rollupRetentionDays }
 
     func generationIsDue(rotatedAt: Timestamp, now: Timestamp) -> Bool {
-        now - rotatedAt >= .seconds(generationDays * 86_400)
+        now - rotatedAt >= .seconds(PartitionPlan.generationSeconds)
     }
 
     package static func fact(day: Int64) -> Partition {

@@ -4,7 +4,7 @@ extension PageTemplate {
         "foot",
         """
         </main>
-        {{#frame.person}}<footer class="foot"><a href="/oncall/zone">Time zone: {{frame.zone}}</a></footer>
+        {{#frame.person}}<footer class="foot"><a href="/oncall/zone">Time zone: {{frame.zone}}</a>{{#frame.source}} <span>{{.}}</span>{{/frame.source}}</footer>
         {{/frame.person}}
         </body>
         </html>

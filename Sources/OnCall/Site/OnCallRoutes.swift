@@ -1,5 +1,7 @@
 package import HTTPServer
+import HTTPTypes
 import Hummingbird
+package import Postgres
 
 /// The site for people: what happens now, an alert, a runbook, signing in and out.
 ///
@@ -8,12 +10,25 @@ package struct OnCallRoutes: Sendable {
     /// Where browsers without a session are sent: `AuthenticationMiddleware(signInPath:)`.
     package static let signInPath = "/sign-in"
 
+    /// The site read from a replica, and whether it may be.
+    package struct Replica: Sendable {
+        let site: OnCallSite
+        let watch: ReplicaWatch
+
+        package init(site: OnCallSite, watch: ReplicaWatch) {
+            self.site = site
+            self.watch = watch
+        }
+    }
+
     private let site: OnCallSite
+    private let replica: Replica?
     private let templates: PageTemplates
 
     /// Throws when a template does not parse.
-    package init(_ site: OnCallSite) throws {
+    package init(_ site: OnCallSite, replica: Replica? = nil) throws {
         self.site = site
+        self.replica = replica
         templates = try PageTemplates()
     }
 
@@ -25,11 +40,30 @@ package struct OnCallRoutes: Sendable {
                 method: page.method,
                 page.access,
                 middleware: [ZoneOfReader(), PageFaults(templates: templates, now: site.clock)]
-            ) { [site, templates] request, context in
-                try await page.answer(
-                    PageCall(request: request, context: context, site: site, templates: templates, now: site.clock())
-                )
+            ) { [self] request, context in
+                if page.method == .get, let answer = await answerFromReplica(page, request, context) { return answer }
+                // After it as well: what the form wrote may be committed by then.
+                defer { if page.method != .get { replica?.watch.noteWrite() } }
+                return try await page.answer(call(request, context, site))
             }
         }
+    }
+
+    private func call(_ request: Request, _ context: PushwatchContext, _ site: OnCallSite) -> PageCall {
+        PageCall(request: request, context: context, site: site, templates: templates, now: site.clock())
+    }
+
+    /// Nil where the primary is to be read.
+    private func answerFromReplica(_ page: SitePage, _ request: Request, _ context: PushwatchContext) async -> Response? {
+        guard let replica else { return nil }
+        guard let age = replica.watch.age() else {
+            replica.watch.noteFallback()
+            return nil
+        }
+        let answer = try? await PageSource.$age.withValue(age) { try await page.answer(call(request, context, replica.site)) }
+        if let answer, answer.status != .notFound { return answer }
+        // What is asked for is newer than what the replica shows, its replay ended a statement, or it is away since the last look.
+        replica.watch.noteFallback()
+        return nil
     }
 }

@@ -6,12 +6,16 @@ package import PushContract
 
 /// What the pages are made from. Each page makes its own store of it.
 package struct OnCallSite: Sendable {
-    let pool: PostgresPool
+    /// For reading; that of the replica where the page is made from it.
+    private(set) var pool: PostgresPool
+    /// For what people do, and its audit.
+    let primary: PostgresPool
     let rules: RuleRegistry
     let receivers: ReceiverRegistry?
     let backtests: BacktestCache
-    let sends: SendStore
-    let throttles: ThrottleStore
+    private(set) var sends: SendStore
+    private(set) var throttles: ThrottleStore
+    let actions: OnCallActions
     let credentials: CredentialChecker
     let runbooks: RunbookDirectory
     let sessions: Sessions
@@ -30,6 +34,8 @@ package struct OnCallSite: Sendable {
         clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
+        primary = pool
+        actions = OnCallActions(pool: pool, sends: sends, throttles: throttles)
         self.rules = rules
         self.receivers = receivers
         self.backtests = backtests
@@ -41,5 +47,12 @@ package struct OnCallSite: Sendable {
         self.clock = clock
     }
 
-    var actions: OnCallActions { OnCallActions(pool: pool, sends: sends, throttles: throttles) }
+    /// The same, read from elsewhere.
+    package func reading(from pool: PostgresPool, sends: SendStore, throttles: ThrottleStore) -> OnCallSite {
+        var site = self
+        site.pool = pool
+        site.sends = sends
+        site.throttles = throttles
+        return site
+    }
 }

@@ -23,6 +23,8 @@ struct PageFrame {
     let ownClock: String?
     /// The time zones of the page, in words.
     let zone: String
+    /// That the page is read from a replica, and how old that may be; nil: from the primary.
+    let source: String?
     /// True for the answer to a form, which cannot be asked for again by its address.
     let isAnswer: Bool
 
@@ -39,6 +41,7 @@ struct PageFrame {
         clockAttribute = now.rfc3339
         ownClock = ClockText.own(now)
         zone = ReaderZone.current.flatMap { $0.wallClock(now) == nil ? nil : "UTC and \($0.city)" } ?? "UTC"
+        source = PageSource.text
         self.isAnswer = isAnswer
     }
 

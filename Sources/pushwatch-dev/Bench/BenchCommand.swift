@@ -46,6 +46,12 @@ struct BenchCommand: AsyncParsableCommand {
         var database: String?
         @Option(name: .long, help: "Rows to store before measuring; 20M and 500k are understood. Measures without them first.")
         var preload = "0"
+        @Option(
+            name: .long,
+            help:
+                "Keys of each frozen day of the ledger, as synthetic filters that the server loads; 200M and the like. Measures without first."
+        )
+        var frozenKeys = "0"
         @Flag(help: "About half a minute, less exact.") var quick = false
         @Option(
             name: .long,
@@ -56,7 +62,7 @@ struct BenchCommand: AsyncParsableCommand {
         @Flag(help: "Print the report as JSON.") var json = false
 
         func validate() throws {
-            _ = try rows()
+            _ = try (count(preload, "--preload"), count(frozenKeys, "--frozen-keys"))
             if let unknown = only.first(where: { !IngestBench.names.contains($0) }) {
                 throw ValidationError("--only knows \(IngestBench.names.joined(separator: ", ")), not \(unknown).")
             }
@@ -68,10 +74,11 @@ struct BenchCommand: AsyncParsableCommand {
             let database = try await BenchDatabase.make(in: database, logger: logger)
             do {
                 let settings = IngestBench.Settings(
-                    preload: try rows(),
+                    preload: try count(preload, "--preload"),
                     seconds: quick ? 2 : 6,
                     copyRows: quick ? 60_000 : 400_000,
-                    only: Set(only)
+                    only: Set(only),
+                    frozenKeys: try count(frozenKeys, "--frozen-keys")
                 )
                 let report = try await IngestBench(database: database, settings: settings, logger: logger).run()
                 await database.remove()
@@ -82,11 +89,11 @@ struct BenchCommand: AsyncParsableCommand {
             }
         }
 
-        private func rows() throws -> Int {
-            let text = preload.lowercased().replacing("_", with: "")
+        private func count(_ value: String, _ option: String) throws -> Int {
+            let text = value.lowercased().replacing("_", with: "")
             let factor = text.hasSuffix("m") ? 1_000_000 : text.hasSuffix("k") ? 1000 : 1
             guard let number = Int(factor == 1 ? text : String(text.dropLast())), number >= 0 else {
-                throw ValidationError("--preload takes a number of rows, such as 500k or 20M.")
+                throw ValidationError("\(option) takes a number, such as 500k or 20M.")
             }
             return number * factor
         }

@@ -26,6 +26,9 @@ struct BenchReport: Encodable, Sendable {
     }
 
     var preloadedRows: Int
+    /// From the start of a server with full filters: until it answered, and until it had loaded them.
+    var readyAfterSeconds: Double?
+    var filtersAfterSeconds: Double?
     /// What was measured before anything was stored, when rows were stored for the others.
     var empty: [Measurement] = []
     var measurements: [Measurement] = []
@@ -70,7 +73,10 @@ struct BenchReport: Encodable, Sendable {
         }
         let failures = measurements.compactMap { row in row.failure.map { "\(row.name): \($0)" } }
         let stored = empty.isEmpty ? "\(preloadedRows)" : "first \(empty.count) lines: none, others: \(preloadedRows)"
-        return "rows stored before: \(stored)\n" + (text + failures).joined(separator: "\n")
+        let start = filtersAfterSeconds.map {
+            "ready after \(format(readyAfterSeconds, 1)) s, filters loaded after \(format($0, 1)) s\n"
+        }
+        return "rows stored before: \(stored)\n" + (start ?? "") + (text + failures).joined(separator: "\n")
     }
 
     private func format(_ value: Double?, _ digits: Int) -> String {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Attempts
 import CommandLineKit
 import Delivery
 import Foundation
@@ -54,8 +55,13 @@ struct BenchServeCommand: AsyncParsableCommand {
     }
 
     private func base() async throws -> ServerConfiguration {
-        guard sends else { return ServerConfiguration(databaseURL: database) }
         var environment = ProcessInfo.processInfo.environment
+        guard sends else {
+            var configuration = ServerConfiguration(databaseURL: database)
+            configuration.ledgerFilters.directory = environment["PUSHWATCH_LEDGER_CACHE_DIRECTORY"]
+            configuration.ledgerFilters.mostBytes = 64 << 30
+            return configuration
+        }
         environment["PUSHWATCH_DATABASE_URL"] = database
         return try await ServerConfiguration.load(file: nil, environment: environment)
     }

@@ -1,6 +1,7 @@
 import Attempts
 import CommandLineKit
 import Foundation
+import HTTPClient
 import Logging
 import Postgres
 import PushContract
@@ -15,12 +16,15 @@ struct IngestBench {
         var copyRows: Int
         /// Names of measurements; empty: all.
         var only: Set<String> = []
+        /// Of each frozen generation of the ledger, as synthetic filters in a cache.
+        var frozenKeys = 0
 
         func includes(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
     }
 
     private let settings: Settings
     private let database: BenchDatabase
+    private let logger: Logger
     private let pool: PostgresPool
     private let maintenance: PartitionMaintenance
 
@@ -34,6 +38,7 @@ struct IngestBench {
     init(database: BenchDatabase, settings: Settings, logger: Logger) {
         self.database = database
         self.settings = settings
+        self.logger = logger
         pool = PostgresPool(
             configuration: PostgresConfiguration(
                 url: database.url,
@@ -49,19 +54,52 @@ struct IngestBench {
     func run() async throws -> BenchReport {
         defer { pool.close() }
         Terminal.note("starting the server")
-        let server = try await BenchServer(database: database.url)
+        var server = try await BenchServer(database: database.url)
         defer { server.stop() }
         var report = BenchReport(preloadedRows: settings.preload)
-        if settings.preload > 0 {
+        if settings.preload > 0 || settings.frozenKeys > 0 {
             Terminal.note("first with nothing stored")
             report.empty = try await batches(server)
-            try await BenchPreload(pool: pool, maintenance: maintenance, rows: settings.preload).run()
+            for _ in 0..<(settings.frozenKeys > 0 ? 8 : 0) { try await maintenance.rotateLedgerNow() }
+            if settings.preload > 0 { try await BenchPreload(pool: pool, maintenance: maintenance, rows: settings.preload).run() }
+            if settings.frozenKeys > 0 {
+                server.stop()
+                server = try await serverWithFilters(into: &report)
+            }
             await settle(server)
         }
         report.measurements = try await batches(server)
         report.compareWithEmpty()
         try await singles(server, into: &report)
         return report
+    }
+
+    /// A server that finds full generations in its cache, once it has their filters.
+    private func serverWithFilters(into report: inout BenchReport) async throws -> BenchServer {
+        let directory = NSTemporaryDirectory() + "pushwatch-bench-filters-\(getpid())"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        Terminal.note("writing synthetic filters of \(settings.frozenKeys) keys")
+        try await RandomFilters.write(keys: settings.frozenKeys, real: settings.preload > 0 ? 1 : 0, to: directory, pool: pool)
+        let start = ContinuousClock.now
+        let server = try await BenchServer(database: database.url, environment: ["PUSHWATCH_LEDGER_CACHE_DIRECTORY": directory])
+        report.readyAfterSeconds = (ContinuousClock.now - start) / .seconds(1)
+        let client = CurlClient(configuration: CurlClientConfiguration(), logger: logger)
+        defer { client.shutdown() }
+        while try await !hasFilters(server, client) { try await Task.sleep(for: .milliseconds(100)) }
+        report.filtersAfterSeconds = (ContinuousClock.now - start) / .seconds(1)
+        return server
+    }
+
+    private func hasFilters(_ server: BenchServer, _ client: CurlClient) async throws -> Bool {
+        let answer = try await client.send(
+            OutboundRequest(
+                method: "GET",
+                url: "http://127.0.0.1:\(server.port)/metrics",
+                headers: [("Authorization", "Bearer \(server.key)")],
+                body: []
+            )
+        )
+        return String(decoding: answer.body, as: UTF8.self).contains(/pushwatch_ledger_generations_looked_up 0(\.0)?\n/)
     }
 
     /// Loading ended with a checkpoint, after which each page goes whole into the WAL when it is first touched. With keys in no order the
