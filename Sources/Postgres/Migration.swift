@@ -43,20 +43,6 @@ package struct Migration: Sendable, Hashable {
         }
     }
 
-    /// The statements of a file without transaction, each to be sent alone: a semicolon at the end of a line ends one.
-    func separateStatements() throws(MigrationError) -> [String] {
-        guard !sql.contains("$$") else {
-            throw MigrationError(.badFile, "\(fileName): a file with `-- no-transaction` cannot hold $$-quoted bodies; split it in two")
-        }
-        var statements: [String] = []
-        var current: [Substring] = []
-        for line in sql.split(separator: "\n") where !line.drop(while: \.isWhitespace).hasPrefix("--") {
-            current.append(line)
-            guard line.last(where: { !$0.isWhitespace }) == ";" else { continue }
-            statements.append(current.joined(separator: "\n"))
-            current = []
-        }
-        let rest = current.joined(separator: "\n")
-        return rest.allSatisfy(\.isWhitespace) ? statements : statements + [rest]
-    }
+    /// The statements of the file, each to be sent alone.
+    var statements: [String] { SQLStatements.split(sql) }
 }

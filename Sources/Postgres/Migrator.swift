@@ -92,7 +92,7 @@ package struct Migrator: Sendable {
         try await retryingLockTimeouts(MigrationDirectory.roles, connection) {
             try await connection.withTransaction { _ in
                 try await connection.executeScript("SET LOCAL lock_timeout = \(lockTimeout.microseconds / 1000)")
-                try await connection.executeScript(sql)
+                for statement in SQLStatements.split(sql) { try await connection.executeScript(statement) }
             }
         }
     }
@@ -161,7 +161,8 @@ package struct Migrator: Sendable {
         try await connection.withTransaction { transaction in
             try await connection.executeScript("SET LOCAL lock_timeout = \(lockTimeout.microseconds / 1000)")
             try await SchemaLock.acquire(on: transaction, limit: nil)
-            try await connection.executeScript(migration.sql)
+            // Each alone: where tables are distributed, several in one message are refused.
+            for statement in migration.statements { try await connection.executeScript(statement) }
             guard try await connection.perform({ !$0.isIdle }) else {
                 throw MigrationError(.badFile, "\(migration.fileName) ends its transaction itself: leave out COMMIT and ROLLBACK")
             }
@@ -170,12 +171,11 @@ package struct Migrator: Sendable {
     }
 
     private func runAlone(_ migration: Migration, _ connection: PostgresConnection, start: ContinuousClock.Instant) async throws {
-        let statements = try migration.separateStatements()
         // Where the session is not ours, what is set in it would reach others, and perhaps not the next statement.
         if configuration.preparesStatements {
             try await connection.executeScript("SET lock_timeout = \(lockTimeout.microseconds / 1000)")
         }
-        for statement in statements { try await connection.executeScript(statement) }
+        for statement in migration.statements { try await connection.executeScript(statement) }
         if configuration.preparesStatements { try await connection.executeScript("SET lock_timeout = 0") }
         try await record(migration, connection, start: start)
     }

@@ -94,6 +94,15 @@ package struct Query: Sendable, ExpressibleByStringInterpolation {
             append(Parameter(oid: oid, bytes: bytes, isBinary: true))
         }
 
+        /// An array whose type the statement gives it, such as `\(words: statuses)::pushStatus[]`: without a cast from text, which a
+        /// distributed UPDATE does not take.
+        package mutating func appendInterpolation(words: [String?]) {
+            let items = words.map { word in
+                word.map { "\"" + $0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" } ?? "NULL"
+            }
+            append(.text(Array("{\(items.joined(separator: ","))}".utf8)))
+        }
+
         /// Splices text as it is. Never with anything a caller sent.
         package mutating func appendInterpolation(raw text: String) { sql += text }
 

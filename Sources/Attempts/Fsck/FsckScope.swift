@@ -11,26 +11,32 @@ struct FsckScope: Sendable {
     /// The tables are spread over several servers.
     var isDistributed: Bool
 
+    /// The extension may be there without our tables being spread.
+    private static func isLedgerDistributed(on pool: PostgresPool) async throws -> Bool {
+        let found = try await pool.query("SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL")
+        guard try found[0].decode(Bool.self) else { return false }
+        return try await !pool.query("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'attemptLedger'::regclass").isEmpty
+    }
+
     /// The ledger's oldest generation goes back at least eight days before the last rotation.
     static func read(_ context: FsckContext) async throws -> FsckScope {
         let rows = try await context.pool.query(
             """
             SELECT currentGeneration, frozenAt,
                    (SELECT coalesce(sum(greatest(child.reltuples, pg_relation_size(child.oid) / 80, 0)), 0)::bigint FROM pg_inherits
-                    JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = 'attemptLedger'::regclass),
-                   EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')
+                    JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = 'attemptLedger'::regclass)
             FROM ledgerState WHERE id = 1
             """
         )
         guard let row = rows.first else { throw PostgresError(.decoding, "ledgerState is empty: run `pushwatch migrate`") }
-        let (current, frozenAt, estimate, isDistributed) = try row.decode((Int32, [Timestamp], Int64, Bool).self)
+        let (current, frozenAt, estimate) = try row.decode((Int32, [Timestamp], Int64).self)
         let generations = LedgerGenerations(current: current, frozenAt: frozenAt)
         return FsckScope(
             // An hour for servers whose clocks differ.
             ledgerSince: generations.knownSince - .seconds(3600),
             generations: generations.oldest...current,
             ledgerEstimate: estimate,
-            isDistributed: isDistributed
+            isDistributed: try await isLedgerDistributed(on: context.pool)
         )
     }
 }

@@ -40,7 +40,6 @@ package enum AttemptWriter {
                 guard let old = before[outcome.moves[index].entry.key] else { continue }
                 outcome.moves[index].record.keepFolded(of: old, in: batch)
             }
-            try LedgerStatements.advance(outcome.moves, on: connection)
             try FactStatements.advance(outcome.moves, of: batch, on: connection)
             for move in outcome.moves {
                 // A row whose partition was dropped meanwhile has left the rollups' recount as well.
@@ -76,20 +75,28 @@ package enum AttemptWriter {
         // A new statement, and so a new snapshot: the writer that was first has committed.
         for entry in try LedgerStatements.known(existingKeys, generations: [generation], on: connection) { known[entry.key] = entry }
         if known.isEmpty { return known }
-        return try lockAdvancing(known, groups, of: batch, on: connection)
+        return try advance(known, groups, of: batch, on: connection)
     }
 
-    private static func lockAdvancing(
+    /// Takes known entries forward in the ledger. Returns what they were when they were taken, which is what the reports are judged by: what
+    /// another batch has moved meanwhile is read again.
+    private static func advance(
         _ known: [AttemptKey: LedgerEntry],
         _ groups: AttemptGroups,
         of batch: AttemptBatch,
         on connection: BlockingConnection
     ) throws -> [AttemptKey: LedgerEntry] {
-        let moving = groups.fold(batch, known: known).moves.map(\.entry)
-        guard !moving.isEmpty else { return known }
-        var fresh = known
-        for entry in try LedgerStatements.lock(moving, on: connection) { fresh[entry.key] = entry }
-        return fresh
+        var known = known
+        var taken: Set<AttemptKey> = []
+        while true {
+            let moves = groups.fold(batch, known: known).moves.filter { !taken.contains($0.entry.key) }
+            guard !moves.isEmpty else { return known }
+            let advanced = try LedgerStatements.advance(moves, on: connection)
+            taken.formUnion(advanced)
+            let moved = moves.map(\.entry).filter { !advanced.contains($0.key) }
+            let entries = try LedgerStatements.known(moved.map(\.key), generations: Array(Set(moved.map(\.generation))), on: connection)
+            for entry in entries { known[entry.key] = entry }
+        }
     }
 
     private static func answers(

@@ -45,7 +45,10 @@ enum FactStatements {
     /// fields as a whole is what makes the outcome independent of the order in which the reports came.
     static func advance(_ moves: [AttemptMove], of batch: AttemptBatch, on connection: BlockingConnection) throws {
         let names = AttemptColumn.latest.map { "\($0.name)" }.joined(separator: ", ")
-        let assignments = AttemptColumn.latest.map { "\($0.name) = moved.\($0.name)::\($0.type)" }.joined(separator: ", ")
+        let assignments = AttemptColumn.latest.map { column in
+            if case .word = column.definition.kind { return "\(column.name) = moved.\(column.name)" }
+            return "\(column.name) = moved.\(column.name)::\(column.type)"
+        }.joined(separator: ", ")
         var sql = Query.StringInterpolation(literalCapacity: 600, interpolationCount: AttemptColumn.latest.count + 2)
         sql.appendLiteral("UPDATE notificationDeliveryAttempts AS fact SET \(assignments) FROM unnest(")
         sql.appendInterpolation(moves.map(\.entry.attemptedAt))
@@ -56,7 +59,9 @@ enum FactStatements {
             switch column.definition.kind {
             case .text, .optionalText: sql.appendInterpolation(moves.map { batch.string($0.record[column]) })
             case .optionalInteger: sql.appendInterpolation(moves.map { $0.record[column].integer })
-            case .word: sql.appendInterpolation(moves.map { $0.record.word(column).map { "\($0)" } })
+            case .word:
+                sql.appendInterpolation(words: moves.map { $0.record.word(column).map { "\($0)" } })
+                sql.appendLiteral("::\(column.type)[]")
             case .labels: sql.appendInterpolation(moves.map { Int32($0.record.folded.rawValue) })
             case .moment, .key: preconditionFailure("the first report decides \(column.name)")
             }

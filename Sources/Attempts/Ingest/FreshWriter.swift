@@ -30,7 +30,9 @@ struct FreshWriter {
                 let facts = batch.records.map { FactInsert.query($0, of: batch, receivedAt: receivedAt) }
                 try connection.pipeline(checks + claims + facts + rollups(batch, now: receivedAt))
             } else {
-                try copy(batch, ledger: ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection)
+                guard try copy(batch, ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection) else {
+                    return false
+                }
             }
         } catch let error as PostgresError where error.isContradiction {
             hints.foundDuplicates()
@@ -40,23 +42,32 @@ struct FreshWriter {
         return true
     }
 
+    /// False: nothing of it was written, and it is not known why.
     private func copy(
         _ batch: AttemptBatch,
-        ledger: [AttemptBatch.Record],
+        _ ledger: [AttemptBatch.Record],
         generation: Int32,
         after checks: [Query],
         receivedAt: Timestamp,
         on connection: BlockingConnection
-    ) throws {
+    ) throws -> Bool {
         let keys = LedgerCopy.stream(ledger, generation: generation)
         let facts = FactCopy.stream(of: batch, receivedAt: receivedAt)
         let rollups = rollups(batch, now: receivedAt)
         do {
             try connection.pipeline(["BEGIN"] + checks)
-            try keys.withUnsafeBytes { keys in
-                _ = try facts.withUnsafeBytes { try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, $0)]) }
+            do {
+                try keys.withUnsafeBytes { keys in
+                    _ = try facts.withUnsafeBytes { try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, $0)]) }
+                }
+            } catch let error as PostgresError where error.code == .internalError {
+                // Where the ledger is distributed a known key is reported like this, and so is a part of the database that is away: the
+                // other way of writing distinguishes them.
+                connection.rollBack()
+                return false
             }
             try connection.pipeline(rollups + ["COMMIT"])
+            return true
         } catch {
             connection.rollBack()
             throw error

@@ -15,19 +15,6 @@ enum LedgerStatements {
         ).map(LedgerEntry.init)
     }
 
-    /// The same, locked against other batches that would advance them.
-    static func lock(_ entries: [LedgerEntry], on connection: BlockingConnection) throws -> [LedgerEntry] {
-        let keys = entries.map(\.key).sorted()
-        let generations = Array(Set(entries.map(\.generation)))
-        return try connection.query(
-            """
-            SELECT attemptKey, generation, fingerprint, status, attemptedAt
-            FROM attemptLedger WHERE generation = ANY(\(generations)) AND attemptKey = ANY(\(keys))
-            ORDER BY attemptKey FOR UPDATE
-            """
-        ).map(LedgerEntry.init)
-    }
-
     /// Inserts new keys; returns the keys that were known. Waits for a batch in progress that has one of them.
     static func insert(_ records: [AttemptBatch.Record], generation: Int32, on connection: BlockingConnection) throws -> [AttemptKey] {
         guard !records.isEmpty else { return [] }
@@ -93,15 +80,21 @@ enum LedgerStatements {
         )
     }
 
-    static func advance(_ moves: [AttemptMove], on connection: BlockingConnection) throws {
-        try connection.execute(
+    /// Takes entries to the status of their report, if they still have the one that is known of them; the keys of those that had. A batch
+    /// in progress that has one of them is waited for.
+    static func advance(_ moves: [AttemptMove], on connection: BlockingConnection) throws -> Set<AttemptKey> {
+        let ordered = moves.sorted { $0.entry.key < $1.entry.key }
+        let rows = try connection.query(
             """
-            UPDATE attemptLedger AS ledger SET status = moved.status::pushStatus
-            FROM unnest(\(moves.map(\.entry.key)), \(moves.map(\.entry.generation)), \(moves.map(\.record.status.rawValue)))
-                AS moved (key, generation, status)
-            WHERE ledger.attemptKey = moved.key AND ledger.generation = moved.generation
+            UPDATE attemptLedger AS ledger SET status = moved.status
+            FROM unnest(\(ordered.map(\.entry.key)), \(ordered.map(\.entry.generation)),
+                        \(words: ordered.map(\.entry.known.status.rawValue))::pushStatus[],
+                        \(words: ordered.map(\.record.status.rawValue))::pushStatus[]) AS moved (key, generation, was, status)
+            WHERE ledger.attemptKey = moved.key AND ledger.generation = moved.generation AND ledger.status = moved.was
+            RETURNING ledger.attemptKey
             """
         )
+        return try Set(rows.map { try $0.decode(AttemptKey.self) })
     }
 }
 

@@ -16,6 +16,7 @@ enum TokenEnvironmentQueries {
     /// tried yet. The places of those that are to be tried there, which includes what another send has turned meanwhile.
     static func switchEnvironment(_ tokenEnvironments: [TokenEnvironment], on connection: BlockingConnection) throws -> Set<Int> {
         guard !tokenEnvironments.isEmpty else { return [] }
+        let reached = try reached(tokenEnvironments, on: connection)
         let switched = try connection.query(
             """
             UPDATE devices d SET environmentTrial = 'trying',
@@ -23,11 +24,7 @@ enum TokenEnvironmentQueries {
             FROM \(table(tokenEnvironments)) s
             WHERE \(matching) AND d.environment = s.environment AND d.environmentTrial IS NULL
               -- A token that was taken here belongs here, whatever is wrong with it now.
-              AND NOT EXISTS (
-                  SELECT FROM notificationDeliveryAttempts a
-                  WHERE a.uid = d.userId AND a.tokenHash = d.pushTokenHash AND a.eventType = 'send' AND a.status = 'sent'
-                    AND a.environment = s.environment
-              )
+              AND s.index <> ALL(\(reached))
             RETURNING s.index
             """
         ).map { try $0.decode(Int.self) }
@@ -38,6 +35,24 @@ enum TokenEnvironmentQueries {
             """
         ).map { try $0.decode(Int.self) }
         return Set(switched + others)
+    }
+
+    /// Those that were taken where they were sent. Two statements, since attempts may be distributed and devices are not.
+    private static func reached(_ tokenEnvironments: [TokenEnvironment], on connection: BlockingConnection) throws -> [Int] {
+        let devices = try connection.query(
+            "SELECT s.index, d.userId FROM \(table(tokenEnvironments)) s JOIN devices d ON \(matching) AND d.environment = s.environment"
+        ).map { try $0.decode((Int, String).self) }
+        guard !devices.isEmpty else { return [] }
+        let sends = devices.map { tokenEnvironments[$0.0] }
+        return try connection.query(
+            """
+            SELECT DISTINCT s.index
+            FROM unnest(\(devices.map(\.0)), \(devices.map(\.1)), \(sends.map(\.tokenHash.rawValue)),
+                        \(words: sends.map(\.environment.rawValue))::pushEnvironment[]) AS s (index, uid, tokenHash, environment)
+            JOIN notificationDeliveryAttempts a ON a.uid = s.uid AND a.tokenHash = s.tokenHash AND a.environment = s.environment
+            WHERE a.eventType = 'send' AND a.status = 'sent'
+            """
+        ).map { try $0.decode(Int.self) }
     }
 
     /// The trial ended: the token was taken in the other environment, or it was not.
