@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -51,7 +52,9 @@ struct ManyAlertsTests {
             """
     }
 
-    @Test("each reaches every live phone once and in order, or a newer one stands for it; the last reaches all; a dead token is asked once")
+    @Test(
+        "each reaches every live phone once and in order, or a newer one stands for it, which is reported; the last reaches all; a dead token is asked once"
+    )
     func many() async throws {
         try await LiveRoutes.with { routes in
             try await Self.start(routes)
@@ -82,8 +85,33 @@ struct ManyAlertsTests {
                 #expect(zip(alerts, alerts.dropFirst()).allSatisfy { $0 < $1 }, "phone \(phone) was sent \(alerts)")
                 if PagedAPNs.isDead(phone) { #expect(alerts.count == 1) }
             }
+            // What was not shown is reported: each alert of each live phone is one or the other.
+            let outcomes = try await Self.undelivered(routes.bench.pool)
+            for phone in 1...Self.phones {
+                let reported = outcomes["fan-\(phone)", default: []]
+                if PagedAPNs.isDead(phone) {
+                    #expect(reported.contains { $0["event"] == "failed" && $0["providerErrorCode"] == "Unregistered" })
+                } else {
+                    #expect(reported.allSatisfy { $0["event"] == "superseded" })
+                    #expect(reported.count + (apns.alerts[phone]?.count ?? 0) == Self.alerts, "phone \(phone)")
+                    #expect(Set(reported.compactMap { $0["alert"]?["timestamp"]?.integer }).count == reported.count)
+                }
+            }
             let counts = (1...Self.phones).filter { !PagedAPNs.isSlow($0) && !PagedAPNs.isDead($0) }.map { apns.alerts[$0]?.count ?? 0 }
             print("\(Self.alerts) alerts: \(counts.min() ?? 0) to \(counts.max() ?? 0) at a quick phone, a newer one for the others")
+        }
+    }
+
+    /// Alerts that did not arrive, by the person, as their sender learns of them.
+    private static func undelivered(_ pool: PostgresPool) async throws -> [String: [JSONValue]] {
+        let stream = OutcomeStream(pool: pool)
+        var cursor = OutcomeCursor.start
+        var found: [String: [JSONValue]] = [:]
+        while true {
+            let page = try await stream.page(after: cursor, limit: 1000)
+            for outcome in page.outcomes where outcome["alert"] != nil { found[outcome["uid"]?.string ?? "", default: []].append(outcome) }
+            guard page.next != cursor else { return found }
+            cursor = page.next
         }
     }
 
