@@ -7,7 +7,7 @@ package struct AttemptStore: Sendable {
 
     package init(_ session: any PostgresSession) { self.session = session }
 
-    /// The attempt under an id; nil when the ledger does not know it (never seen, or received more than 8 to 16 days ago).
+    /// The attempt under an id; nil when the ledger does not know it (never seen, or received more than 8 to 9 days ago).
     package func find(attemptId: String) async throws -> Attempt? {
         let key = AttemptKey(attemptId: attemptId)
         let rows = try await session.query(
