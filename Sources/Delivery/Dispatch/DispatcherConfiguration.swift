@@ -11,7 +11,7 @@ package struct DispatcherConfiguration: Sendable {
     /// Pause after a round that found nothing: from `shortestPause`, doubling up to `longestPause`.
     var shortestPause: Duration
     package var longestPause: Duration
-    /// How often throttles are read and queues are searched from their beginning.
+    /// How often throttles are read, leases that ran out are taken over, and what became visible late is searched for.
     package var sweep: Duration
     /// How long tries under way may take to end at shutdown.
     package var drainLimit: Duration

@@ -1,9 +1,28 @@
+import PushContract
+
 /// What one claimer remembers between rounds. Losing it costs a longer search, nothing else.
 struct QueueClaims {
+    /// How far the searches of the queue have come.
+    private struct Position {
+        var cursors: [Int32: Int64]
+        var due: Timestamp?
+    }
+
     private let policy: QueueScheduler.Policy
     private var schedulers: [SendSlots.Credential: QueueScheduler] = [:]
     /// Where the next claim of each queue begins.
-    var cursors: [Int32: Int64] = [:]
+    private(set) var cursors: [Int32: Int64] = [:]
+    /// Behind the last delivery that was claimed from each queue.
+    private var reached: [Int32: Int64] = [:]
+    /// What was ready at the latest sweep came no later than this, and at the one before.
+    private var lastReady: Int64 = 0
+    private var readyBefore: Int64 = 0
+    /// What was due before this, by the database's clock, is not searched for; nil: everything is.
+    private(set) var dueSince: Timestamp?
+    /// Everything that was due then has been found.
+    private var dueReached: Timestamp?
+    private var sweepStart: Timestamp?
+    private var lookBack = LookBack<Position>()
     var throttles: [SendThrottle] = []
     var sweptAt: ContinuousClock.Instant?
     /// Deliveries of closed circuits are left to make ready.
@@ -23,6 +42,38 @@ struct QueueClaims {
     subscript(credential: SendSlots.Credential) -> QueueScheduler {
         get { schedulers[credential] ?? QueueScheduler(policy: policy) }
         set { schedulers[credential] = newValue }
+    }
+
+    /// Between sweeps, what fell due longer ago is not searched for. Instances whose clock is behind the database's by less are not late.
+    private static let dueMargin = Duration.seconds(5)
+
+    /// This round also searches what others have passed.
+    ///
+    /// - Parameters:
+    ///   - now: by the database's clock.
+    ///   - lastReady: the last place in a queue that was given.
+    mutating func beginSweep(at now: Timestamp, lastReady: Int64) {
+        readyBefore = self.lastReady
+        self.lastReady = lastReady
+        let start = lookBack.next(from: Position(cursors: cursors, due: dueReached))
+        cursors = start?.cursors ?? [:]
+        dueSince = start?.due
+        sweepStart = now
+    }
+
+    /// Nothing that was due at the latest sweep is left.
+    mutating func foundAllDue() {
+        dueReached = sweepStart
+        dueSince = sweepStart.map { $0 - Self.dueMargin }
+    }
+
+    /// Nothing is ready from the cursor on. What got its place before the last sweep but one has been committed, or is late.
+    mutating func foundNothing(in queue: Int32) { cursors[queue] = max(reached[queue, default: 0], readyBefore) }
+
+    /// - Parameter last: the place of the last delivery that was claimed.
+    mutating func claimed(_ last: Int64, in queue: Int32) {
+        cursors[queue] = last + 1
+        reached[queue] = max(last + 1, reached[queue, default: 0])
     }
 
     func isSweepDue(_ interval: Duration, now: ContinuousClock.Instant) -> Bool {

@@ -7,6 +7,15 @@ import ServiceLifecycle
 ///
 /// Every process runs one; they do not disturb each other. Failures are logged and tried again in the next turn.
 package struct QueueMaintenance: Service {
+    private struct Progress {
+        var turn = 0
+        /// When the next count may begin.
+        var countAfter = ContinuousClock.now
+    }
+
+    /// A count reads all that waits, and next to an old snapshot also what was worked off since. It may take one part in so many of the time.
+    private static let countShare = 20
+
     private let store: SendStore
     private let interval: Duration
     private let retention: Duration
@@ -28,10 +37,14 @@ package struct QueueMaintenance: Service {
     }
 
     package func run() async throws {
-        let service = PeriodicService("queue maintenance", every: interval, clock: clock, logger: logger, state: 0) { turn in
-            try await count()
-            if turn.isMultiple(of: 120) { try await forget() }
-            turn += 1
+        let service = PeriodicService("queue maintenance", every: interval, clock: clock, logger: logger, state: Progress()) { progress in
+            let start = ContinuousClock.now
+            if start >= progress.countAfter {
+                try await count()
+                progress.countAfter = .now + (.now - start) * Self.countShare
+            }
+            if progress.turn.isMultiple(of: 120) { try await forget() }
+            progress.turn += 1
         }
         try await service.run()
     }

@@ -24,19 +24,21 @@ extension SendDispatcher {
         start: (ClaimedDelivery) -> Void
     ) async throws -> Round {
         var round = Round()
-        let isSweep = queueClaims.isSweepDue(configuration.sweep, now: now)
-        if isSweep {
-            try await reap()
+        let sweep = queueClaims.isSweepDue(configuration.sweep, now: now) ? try await store.position() : nil
+        if let sweep {
+            queueClaims.beginSweep(at: sweep.now, lastReady: sweep.lastReady)
+            try await reap(since: queueClaims.dueSince)
             try await giveBack()
             queueClaims.throttles = try await throttles.current()
             round.claimed += try await claimProbes(of: try await store.refresh(pipeline.gate), start: start)
-            queueClaims.cursors = [:]
             queueClaims.sweptAt = now
         }
-        try await release(isSweep: isSweep, &queueClaims)
-        let promoted = try await store.promote()
-        round.isMoreWaiting = promoted >= 1000 || queueClaims.isReleasing
+        try await release(isSweep: sweep != nil, &queueClaims)
+        let promoted = try await store.promote(since: queueClaims.dueSince)
+        if promoted < ClaimQueries.promoteLimit { queueClaims.foundAllDue() }
+        round.isMoreWaiting = promoted == ClaimQueries.promoteLimit || queueClaims.isReleasing
         let allQueues = try await store.queues(cursors: queueClaims.cursors)
+        for idle in allQueues where !idle.hasWork { queueClaims.foundNothing(in: idle.queue.id) }
         direct.withLock { $0.look(at: allQueues, throttles: queueClaims.throttles) }
         let queues = allQueues.filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
         // A claim holds up those of other credentials.
@@ -96,11 +98,11 @@ extension SendDispatcher {
     }
 
     /// Takes up what other workers, or this one before a restart, did not finish in time.
-    private func reap() async throws {
+    private func reap(since: Timestamp?) async throws {
         let limit = 500
         var reaped = limit
         while reaped == limit {
-            reaped = try await store.reap(limit: limit)
+            reaped = try await store.reap(since: since, limit: limit)
             guard reaped > 0 else { return }
             SendMetrics.reaped.increment(by: reaped)
             logger.warning("leases ran out; their deliveries were taken up again", metadata: ["count": "\(reaped)"])
@@ -161,7 +163,7 @@ extension SendDispatcher {
             slots.enter(delivery, credential(delivery.scope), now: .now)
             start(delivery)
         }
-        if let last = claimed.last { queueClaims.cursors[queue.id] = last.seq + 1 }
+        if let last = claimed.last { queueClaims.claimed(last.seq, in: queue.id) }
         SendMetrics.claimed.increment(by: claimed.count)
         let attempted = claimed.count { $0.newestVerdict == .newest }
         if let throttle { try await throttles.refund(limit - attempted, to: throttle) }

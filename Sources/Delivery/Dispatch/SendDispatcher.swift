@@ -109,6 +109,8 @@ package final class SendDispatcher: Service, Sendable {
                 return
             } catch {
                 logger.warning("the send queue cannot be read; trying again", metadata: ["error": "\(error)"])
+                // What this round was to search for is searched for again.
+                queueClaims = QueueClaims(policy: configuration.queues)
                 pause = .seconds(1)
             }
             await wake.wait(upTo: pause)

@@ -42,7 +42,7 @@ package struct OutcomeStream: Sendable {
     package func end() async throws -> OutcomeCursor {
         while try await number() == Self.rowLimit {}
         let last = try await pool.query(
-            "SELECT number, jsonb_array_length(outcomes) FROM pushOutcomes WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1"
+            "SELECT number, json_array_length(outcomes) FROM pushOutcomes WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1"
         ).first
         guard let (number, index) = try last?.decode((Int64, Int32).self) else { return .start }
         return OutcomeCursor(number: number, index: Int64(index))
@@ -86,7 +86,7 @@ package struct OutcomeStream: Sendable {
             SELECT s.number, e.index, e.outcome - 'deliveryId' || jsonb_build_object('sendId', p.sendId, 'author', p.author, 'uid', d.uid,
                 'deviceId', d.deviceId, 'platform', d.platform, 'provider', d.provider, 'environment', d.environment, 'app', d.app,
                 'at', to_char(s.writtenAt AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS outcome
-            FROM searched s CROSS JOIN LATERAL jsonb_array_elements(s.outcomes) WITH ORDINALITY AS e(outcome, index)
+            FROM searched s CROSS JOIN LATERAL jsonb_array_elements(s.outcomes::jsonb) WITH ORDINALITY AS e(outcome, index)
             LEFT JOIN pushDeliveries d ON d.deliveryId = (e.outcome->>'deliveryId')::bigint
             LEFT JOIN pushSends p ON p.sendId = coalesce(d.sendId, e.outcome->>'sendId')
             WHERE (s.number, e.index) > (\(cursor.number), \(cursor.index))
@@ -99,7 +99,7 @@ package struct OutcomeStream: Sendable {
         )
         SELECT number, index, jsonb_strip_nulls(outcome) FROM matching
         UNION ALL
-        SELECT * FROM (SELECT number, jsonb_array_length(outcomes)::bigint, NULL::jsonb FROM searched ORDER BY number DESC LIMIT 1) last
+        SELECT * FROM (SELECT number, json_array_length(outcomes)::bigint, NULL::jsonb FROM searched ORDER BY number DESC LIMIT 1) last
         WHERE (SELECT count(*) FROM matching) < \(limit)
         ORDER BY 1, 2
         """

@@ -56,7 +56,7 @@ struct FanOut {
             JOIN pushQueues l ON l.app = v.app AND l.provider = v.provider AND l.environment = v.environment
                 AND l.class = \(deliveryClass.rawValue)::pushClass
             """
-        return try EnqueueQueries.insert(rows, collapses: send.content.collapseId != nil, now: now, on: connection)
+        return try EnqueueQueries.insert(rows, of: [send], now: now, on: connection)
     }
 
     private var reachable: Query {

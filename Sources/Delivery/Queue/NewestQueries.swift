@@ -16,7 +16,7 @@ enum NewestQueries {
 
     /// Inserts deliveries of which some have a `collapseId`; how many, in each row, and those that ended as superseded. An identity is taken under the lock of the key: the greater,
     /// the newer.
-    static func insert(_ rows: Query, now: Timestamp) -> Query {
+    static func insert(_ rows: Query, mayBeLater: Bool, now: Timestamp) -> Query {
         """
         WITH target AS MATERIALIZED (
             SELECT t.*, s.expiresAt, row_number() OVER () AS number, CASE WHEN collapseId IS NOT NULL
@@ -51,7 +51,7 @@ enum NewestQueries {
                 UNION ALL SELECT deliveryId, queue, 0 FROM stored WHERE deliveryId NOT IN (SELECT deliveryId FROM wanted)
             ) ended
             RETURNING deliveryId, attempts
-        ), \(EnqueueQueries.waiting("wanted"))
+        ), \(EnqueueQueries.waiting("wanted", mayBeLater: mayBeLater))
         SELECT count, s.deliveryId, s.attempts FROM (SELECT count(*) FROM stored) total LEFT JOIN superseded s ON true
         """
     }

@@ -47,8 +47,14 @@ extension SendStore {
         return marked
     }
 
-    /// Moves up to 1,000 deliveries that have become due from scheduled to ready; how many.
-    func promote() async throws -> Int { try await pool.execute(ClaimQueries.promote) }
+    /// Moves up to `ClaimQueries.promoteLimit` deliveries that have become due (after `since`, if it is given) from scheduled to ready; how many.
+    func promote(since: Timestamp? = nil) async throws -> Int { try await pool.execute(ClaimQueries.promote(since: since)) }
+
+    /// The database's time, and the last place in a queue that was given.
+    func position() async throws -> (now: Timestamp, lastReady: Int64) {
+        try await pool.query("SELECT statement_timestamp(), coalesce(pg_sequence_last_value('pushReady_seq_seq'), 0)")[0]
+            .decode((Timestamp, Int64).self)
+    }
 }
 
 /// A token that a send names has no device whose state would say that it is dead; the registry knows.
@@ -84,11 +90,16 @@ extension [ClaimedDelivery] {
 }
 
 enum ClaimQueries {
+    /// Deliveries that one statement makes ready.
+    static let promoteLimit = 1000
+
     /// By the time of the statement: an index cannot be searched by `clock_timestamp()`, which is volatile.
-    static let promote: Query = """
+    static func promote(since: Timestamp?) -> Query {
+        """
         WITH due AS MATERIALIZED (
-            SELECT deliveryId FROM pushScheduled WHERE runAt <= statement_timestamp()
-            ORDER BY runAt LIMIT 1000 FOR UPDATE SKIP LOCKED
+            SELECT deliveryId FROM pushScheduled
+            WHERE runAt <= statement_timestamp() AND runAt >= coalesce(\(since), timestamptz '-infinity')
+            ORDER BY runAt LIMIT \(raw: String(promoteLimit)) FOR UPDATE SKIP LOCKED
         ), moved AS (
             DELETE FROM pushScheduled s USING due WHERE s.deliveryId = due.deliveryId
             RETURNING s.deliveryId, s.queue, s.attemptNumber, s.runAt
@@ -96,6 +107,7 @@ enum ClaimQueries {
         INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
         SELECT queue, deliveryId, attemptNumber, runAt FROM moved ORDER BY runAt
         """
+    }
 
     /// The outer LIMIT never cuts: it lets the planner know that the rows are few, which it cannot see from a parameter. Else it may come to
     /// read whole tables for the joins once the plan is a generic one.

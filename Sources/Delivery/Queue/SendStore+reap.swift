@@ -1,14 +1,16 @@
 import Postgres
-import PushContract
+package import PushContract
 
 extension SendStore {
-    /// Takes over leases that ran out; how many.
+    /// Takes over leases that ran out (after `since`, if it is given); how many.
     ///
     /// Whether those attempts reached the provider is unknown, and their rows say so. An at_least_once delivery becomes ready again with its
     /// next attempt; an at_most_once one ends. The lease goes in the same transaction, so a worker that comes back late changes nothing.
-    package func reap(limit: Int = 500) async throws -> Int {
+    package func reap(since: Timestamp? = nil, limit: Int = 500) async throws -> Int {
         try await LostAttempts(pool: pool, record: record).settle { [kinds] connection in
-            let abandoned = try connection.query(ReapQueries.take(limit: limit)).map { try AbandonedDelivery($0, kinds: kinds) }
+            let abandoned = try connection.query(ReapQueries.take(since: since, limit: limit)).map {
+                try AbandonedDelivery($0, kinds: kinds)
+            }
             try ReapQueries.putBack(abandoned.filter { $0.verdict == .again }, on: connection)
             try ReapQueries.deadLetter(abandoned.filter { $0.verdict != .again }, on: connection)
             try SendEvents.record(abandoned.compactMap(\.event), on: connection)
@@ -110,10 +112,11 @@ struct AbandonedDelivery {
 }
 
 enum ReapQueries {
-    static func take(limit: Int) -> Query {
+    static func take(since: Timestamp?, limit: Int) -> Query {
         """
         WITH late AS MATERIALIZED (
-            SELECT deliveryId FROM pushLeases WHERE leaseUntil <= statement_timestamp()
+            SELECT deliveryId FROM pushLeases
+            WHERE leaseUntil <= statement_timestamp() AND leaseUntil >= coalesce(\(since), timestamptz '-infinity')
             ORDER BY leaseUntil LIMIT \(raw: String(limit)) FOR UPDATE SKIP LOCKED
         ), taken AS (
             DELETE FROM pushLeases l USING late WHERE l.deliveryId = late.deliveryId

@@ -72,7 +72,7 @@ struct ClaimPlanTests {
             )
             let lines: [String] = try await bench.pool.withConnection { connection in
                 try await connection.perform {
-                    try $0.query("EXPLAIN (ANALYZE, TIMING OFF) \(ClaimQueries.promote)").map { try $0.decode(String.self) }
+                    try $0.query("EXPLAIN (ANALYZE, TIMING OFF) \(ClaimQueries.promote(since: nil))").map { try $0.decode(String.self) }
                 }
             }
             #expect(!lines.contains { $0.contains("Rows Removed by Filter") }, "\(lines.joined(separator: "\n"))")

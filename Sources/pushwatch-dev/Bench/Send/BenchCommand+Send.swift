@@ -18,7 +18,7 @@ extension BenchCommand {
                             to the provider's client without queue and rows, measured before and after
                             (and, with --compare-with, to another program's, which is called with the address, the CA file, a provider token, the
                             topic, the number of requests and how many may be under way; `make bench-compare` builds one on AsyncHTTPClient)
-                drain       a full queue, alone and while an analyst holds a snapshot (`bench drain` does only that)
+                drain       a full queue, alone and next to an old snapshot (`bench drain` does only that)
 
                 Server and simulator run in processes of their own, against a scratch database. Build with `swift build -c release` first.
                 """
@@ -57,6 +57,7 @@ extension BenchCommand {
             settings.compareWith = compareWith
             settings.sends = quick ? min(sends, 10_000) : sends
             settings.deliveries = quick ? min(deliveries, 50_000) : deliveries
+            if quick { settings.workedOff = 500_000 }
             if quick {
                 settings.seconds = 3
                 settings.clientRequests = 10_000

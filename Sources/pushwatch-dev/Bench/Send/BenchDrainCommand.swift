@@ -7,7 +7,7 @@ extension BenchCommand {
     /// `pushwatch-dev bench drain`
     struct Drain: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Drain a full send queue, alone and while an analyst holds a snapshot.",
+            abstract: "Drain a full send queue, alone and next to an old snapshot and an idle transaction.",
             discussion:
                 "The provider takes everything at once: what is measured is the queue in PostgreSQL, with a durable row for each try."
         )
@@ -15,6 +15,8 @@ extension BenchCommand {
         @Option(help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one in a temporary directory.")
         var database: String?
         @Option(help: "Sends in the queue.") var deliveries = 1_000_000
+        @Option(help: "Sends that are worked off between the snapshot and the second drain: by default an hour of 5,000 a second.")
+        var workedOff = DrainBench.hour
         @Flag(help: "Print the report as JSON.") var json = false
 
         func run() async throws {
@@ -22,7 +24,7 @@ extension BenchCommand {
             let logger = Logger(label: "bench")
             let database = try await BenchDatabase.make(in: database, logger: logger)
             do {
-                let report = try await DrainBench(database: database, deliveries: deliveries, logger: logger).run()
+                let report = try await DrainBench(database: database, deliveries: deliveries, workedOff: workedOff, logger: logger).run()
                 await database.remove()
                 if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
             } catch {

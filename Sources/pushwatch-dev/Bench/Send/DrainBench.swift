@@ -7,32 +7,45 @@ import Postgres
 import Providers
 import PushContract
 import ServiceLifecycle
+import Synchronization
 
 /// `pushwatch-dev bench drain`: a full queue is sent to a provider that takes everything at once, so that the database is what is measured;
-/// once alone, once while an analyst holds a snapshot.
+/// once alone, once while an analyst holds a snapshot and another session is idle in a transaction that has written, both from before
+/// deliveries were worked off whose rows cannot be removed until then.
 struct DrainBench {
     struct Report: Encodable {
         var deliveries: Int
+        var workedOff: Int
         var perSecond: Double
         var perSecondUnderSnapshot: Double
         var ratio: Double
 
         var text: String {
-            let rates = [("alone", perSecond), ("under a snapshot", perSecondUnderSnapshot)].map { "\($0.0): \(Int($0.1)) a second" }
+            let rates = [
+                ("alone", perSecond), ("next to a snapshot and an idle transaction from \(workedOff) sends before", perSecondUnderSnapshot),
+            ].map { "\($0.0): \(Int($0.1)) a second" }
             return "\(deliveries) queued sends drained, each with its row\n" + rates.joined(separator: "\n")
                 + "\nratio: \(String(format: "%.2f", ratio))"
         }
     }
 
     /// Takes everything.
-    private struct AcceptingProvider: PushProvider {
+    private final class AcceptingProvider: PushProvider {
+        let taken = Atomic(0)
+
         func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
-            .sent(messageId: nil, httpStatus: 200, latency: .milliseconds(1))
+            taken.add(1, ordering: .relaxed)
+            return .sent(messageId: nil, httpStatus: 200, latency: .milliseconds(1))
         }
     }
 
+    /// Sends of an hour, 5,000 a second.
+    static let hour = 18_000_000
+
     let database: BenchDatabase
     let deliveries: Int
+    /// Deliveries that are worked off next to the snapshot before the queue is filled.
+    let workedOff: Int
     let logger: Logger
 
     func run() async throws -> Report {
@@ -47,43 +60,81 @@ struct DrainBench {
         defer { pool.close() }
         try await PartitionMaintenance(pool: pool, logger: logger).maintain()
         let cipher = TokenCipher(.random())
-        let alone = try await measure("alone", pool, cipher) { try await $0() }
-        let under = try await measure("under an analyst's snapshot", pool, cipher) { drain in
-            try await pool.withConnection { analyst in
-                // PostgreSQL ends our sessions after a minute idle in a transaction; this one must stay open.
-                try await analyst.executeScript(
-                    "BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_transaction_session_timeout = 0"
-                )
-                _ = try await analyst.query("SELECT count(*) FROM pushReady")
-                let rate = try await drain()
+        Terminal.note("filling the queue with \(deliveries) sends")
+        try await empty(pool)
+        try await fill(pool, cipher)
+        Terminal.note("draining alone")
+        let alone = try await drain(pool, cipher)
+        try await empty(pool)
+        let under = try await nextToOldTransactions(pool) {
+            Terminal.note("working off \(workedOff) sends next to a snapshot and an idle transaction")
+            try await workOff(pool)
+            Terminal.note("filling the queue with \(deliveries) sends")
+            try await fill(pool, cipher)
+            Terminal.note("draining next to the snapshot")
+            return try await drain(pool, cipher)
+        }
+        return Report(
+            deliveries: deliveries,
+            workedOff: workedOff,
+            perSecond: alone,
+            perSecondUnderSnapshot: under,
+            ratio: under / alone
+        )
+    }
+
+    private func nextToOldTransactions(_ pool: PostgresPool, _ body: () async throws -> Double) async throws -> Double {
+        // PostgreSQL ends our sessions after a minute idle in a transaction; these must stay open.
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_transaction_session_timeout = 0"
+        return try await pool.withConnection { analyst in
+            try await analyst.executeScript(begin)
+            _ = try await analyst.query("SELECT count(*) FROM pushReady")
+            return try await pool.withConnection { writer in
+                try await writer.executeScript(begin)
+                _ = try await writer.query("INSERT INTO pushQueueSamples VALUES ('epoch', '{}', '{}', '{}') RETURNING at")
+                let rate = try await body()
+                try await writer.executeScript("ROLLBACK")
                 try await analyst.executeScript("ROLLBACK")
                 return rate
             }
         }
-        return Report(deliveries: deliveries, perSecond: alone, perSecondUnderSnapshot: under, ratio: under / alone)
     }
 
-    private func measure(
-        _ name: String,
-        _ pool: PostgresPool,
-        _ cipher: TokenCipher,
-        _ body: (_ drain: () async throws -> Double) async throws -> Double
-    ) async throws -> Double {
-        Terminal.note("filling the queue with \(deliveries) sends")
-        try await fill(pool, cipher)
-        Terminal.note("draining \(name)")
-        return try await body { try await drain(pool, cipher) }
+    /// Leaves the rows that deliveries leave which went through the queue.
+    private func workOff(_ pool: PostgresPool) async throws {
+        let step = 1_000_000
+        for first in stride(from: 1, through: workedOff, by: step) {
+            let last = min(workedOff, first + step - 1)
+            try await pool.execute(
+                """
+                INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+                SELECT (SELECT queue FROM pushQueues), -n, 1, now() FROM generate_series(\(first), \(last)) n
+                """
+            )
+            try await pool.execute("DELETE FROM pushReady")
+            try await pool.execute(
+                """
+                INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
+                SELECT -n, (SELECT queue FROM pushQueues), n, 1, 'bench', now(), now() - interval '1 hour' + n * interval '200 us'
+                FROM generate_series(\(first), \(last)) n
+                """
+            )
+            try await pool.execute("DELETE FROM pushLeases")
+        }
     }
 
-    private func fill(_ pool: PostgresPool, _ cipher: TokenCipher) async throws {
-        let token = try PushToken(String(repeating: "5a", count: 32), provider: .apns)
-        let encrypted = try cipher.encrypt(token, as: .delivery)
+    private func empty(_ pool: PostgresPool) async throws {
         try await pool.execute(
             "TRUNCATE pushSends, pushDeliveries, pushReady, pushScheduled, pushLeases, pushFinished, pushDead, pushQueues RESTART IDENTITY"
         )
         try await pool.execute(
             "INSERT INTO pushQueues (app, provider, environment, class) VALUES ('com.example.bench', 'apns', 'production', 'normal')"
         )
+    }
+
+    private func fill(_ pool: PostgresPool, _ cipher: TokenCipher) async throws {
+        let token = try PushToken(String(repeating: "5a", count: 32), provider: .apns)
+        let encrypted = try cipher.encrypt(token, as: .delivery)
         let run = UUID().uuidString
         try await pool.execute(
             """
@@ -109,18 +160,21 @@ struct DrainBench {
 
     private func drain(_ pool: PostgresPool, _ cipher: TokenCipher) async throws -> Double {
         let store = SendStore(pool: pool, cipher: cipher, record: AttemptRecording.recorder(slot: 300, logger: logger))
+        let provider = AcceptingProvider()
         let dispatcher = SendDispatcher(
             store: store,
             throttles: ThrottleStore(pool: pool),
-            lookup: { _, _, _ in AcceptingProvider() },
+            lookup: { _, _, _ in provider },
             logger: logger
         )
         let group = ServiceGroup(configuration: .init(services: [.init(service: dispatcher)], logger: logger))
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             let start = ContinuousClock.now
             tasks.addTask { try await group.run() }
+            // Looking for what is left reads the rows of what was worked off, so that begins at the end.
+            while provider.taken.load(ordering: .relaxed) < deliveries { try await Task.sleep(for: .milliseconds(50)) }
             while try await pool.query("SELECT EXISTS (SELECT FROM pushReady) OR EXISTS (SELECT FROM pushLeases)")[0].decode(Bool.self) {
-                try await Task.sleep(for: .milliseconds(250))
+                try await Task.sleep(for: .milliseconds(50))
             }
             let seconds = (ContinuousClock.now - start).inSeconds
             await group.triggerGracefulShutdown()

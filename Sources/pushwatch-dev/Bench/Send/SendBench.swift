@@ -22,6 +22,7 @@ struct SendBench {
         /// Of the measurement of latency.
         var seconds = 8.0
         var deliveries = 1_000_000
+        var workedOff = DrainBench.hour
         var clientRequests = 50_000
         /// Tries under way at once, in the server as in the bare sender.
         var inFlight = 500
@@ -59,7 +60,12 @@ struct SendBench {
             }
         }
         if settings.parts.contains(.drain) {
-            report.drain = try await DrainBench(database: database, deliveries: settings.deliveries, logger: logger).run()
+            report.drain = try await DrainBench(
+                database: database,
+                deliveries: settings.deliveries,
+                workedOff: settings.workedOff,
+                logger: logger
+            ).run()
         }
         return report
     }

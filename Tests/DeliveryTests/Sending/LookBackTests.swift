@@ -1,0 +1,116 @@
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Delivery
+
+@Suite("What becomes visible late is found, and nobody searches everything for it")
+struct LookBackTests {
+    /// Where each turn begins when one position is passed in each.
+    private static let starts: [Int] = {
+        var lookBack = LookBack<Int>()
+        return (0...20_000).map { turn in turn == 0 ? 0 : lookBack.next(from: turn) ?? 0 }
+    }()
+
+    @Test("what was passed t turns before it became visible is found within 2t turns", arguments: [1, 2, 3, 7, 8, 33, 64, 300, 2000])
+    func late(_ turns: Int) throws {
+        for passed in stride(from: 1, to: 5000, by: 3) {
+            let visible = passed + turns
+            let found = try #require((visible..<Self.starts.count).first { Self.starts[$0] < passed })
+            #expect(found - visible <= 2 * turns, "passed in turn \(passed)")
+        }
+    }
+
+    @Test("a turn looks back by fourteen turns on average, and a few begin at the beginning")
+    func cost() {
+        for turns in [64, 1000, 4096, 16_384] {
+            let lookedBack = (1...turns).reduce(0) { $0 + $1 - Self.starts[$1] }
+            #expect(lookedBack < 15 * turns)
+        }
+        #expect(Self.starts[1...].count { $0 == 0 } < 20)
+    }
+
+    @Test("a delivery whose claim is rolled back after later ones were claimed")
+    func rolledBack() async throws {
+        try await SendingBench.with { bench in
+            let dispatcher = bench.dispatcher(ScriptedProvider().lookup)
+            var claims = QueueClaims(policy: QueueScheduler.Policy())
+            let start = ContinuousClock.now
+            var claimed: [String] = []
+            func turn(_ number: Int) async throws {
+                try await bench.register("user-\(number)", "phone", token: SendingBench.token(number))
+                try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "user-\#(number)", "title": "Goal"}"#)
+                _ = try await dispatcher.round(&claims, now: start + .seconds(number)) { claimed.append($0.sendId ?? "") }
+            }
+            try await bench.register("user-0", "phone", token: SendingBench.token(0))
+            try await bench.enqueue(#"{"sendId": "s0", "uid": "user-0", "title": "Goal"}"#)
+            try await bench.pool.withConnection { other in
+                try await other.executeScript("BEGIN; DELETE FROM pushReady")
+                for number in 1...5 { try await turn(number) }
+                #expect(claimed == ["s1", "s2", "s3", "s4", "s5"])
+                try await other.executeScript("ROLLBACK")
+            }
+            for number in 6...15 where !claimed.contains("s0") { try await turn(number) }
+            #expect(claimed.contains("s0"))
+        }
+    }
+
+    @Test("next to a snapshot that keeps what was worked off, sweeps do not read all of it each time")
+    func heldSnapshot() async throws {
+        try await SendingBench.with { bench in
+            var configuration = bench.pool.configuration
+            configuration.maxConnections = 1
+            configuration.looksUpByIndex = true
+            let pool = PostgresPool(configuration: configuration, logger: .silent)
+            defer { pool.close() }
+            let store = SendStore(pool: pool, cipher: bench.cipher, record: AttemptRecording.recorder(slot: 9, logger: .silent))
+            let dispatcher = SendDispatcher(
+                store: store,
+                throttles: ThrottleStore(pool: pool),
+                lookup: ScriptedProvider().lookup,
+                configuration: DispatcherConfiguration(worker: "test"),
+                logger: .silent
+            )
+            let rows = 5000
+            let sweeps = 64
+            try await bench.pool.withConnection { analyst in
+                try await analyst.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                _ = try await analyst.query("SELECT count(*) FROM pushReady")
+                try await pool.execute(
+                    """
+                    INSERT INTO pushQueues (queue, app, provider, environment, class) OVERRIDING SYSTEM VALUE
+                    VALUES (77, 'a', 'apns', 'production', 'normal')
+                    """
+                )
+                for statement: Query in [
+                    "INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt) SELECT 77, n, 1, now() FROM generate_series(1, \(rows)) n",
+                    """
+                    INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber)
+                    SELECT n, 77, now() - interval '1 minute', 1 FROM generate_series(1, \(rows)) n
+                    """,
+                    """
+                    INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
+                    SELECT n, 77, n, 1, 'other', now(), now() - interval '1 minute' FROM generate_series(1, \(rows)) n
+                    """,
+                    "DELETE FROM pushReady", "DELETE FROM pushScheduled", "DELETE FROM pushLeases",
+                ] { try await pool.execute(statement) }
+                let before = try await entriesRead(pool)
+                var claims = QueueClaims(policy: QueueScheduler.Policy())
+                let start = ContinuousClock.now
+                for number in 1...sweeps { _ = try await dispatcher.round(&claims, now: start + .seconds(number)) { _ in } }
+                let read = try await entriesRead(pool) - before
+                // Those that begin at the beginning: 1, 2, 3, 4, 6, 8, 16, 32, 64.
+                #expect(read >= rows && read < Int64(3 * rows * sweeps / 5), "\(read)")
+                try await analyst.executeScript("ROLLBACK")
+            }
+        }
+    }
+
+    private func entriesRead(_ pool: PostgresPool) async throws -> Int64 {
+        _ = try await pool.query("SELECT pg_stat_force_next_flush()::text")
+        return try await pool.query(
+            "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE relname IN ('pushready', 'pushscheduled', 'pushleases')"
+        )[0].decode(Int64.self)
+    }
+}
