@@ -287,8 +287,8 @@ let package = Package(
         tests(
             "AttemptsTests",
             [
-                "Attempts", "AttemptReference", "CZlib", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "TestDatabase",
-                .hummingbird, .hummingbirdTesting, .nioCore, .logging,
+                "Attempts", "AttemptReference", "CZlib", "PushContract", "ServiceKit", "Postgres", "LocalPostgres", "HTTPServer",
+                "TestDatabase", .hummingbird, .hummingbirdTesting, .nioCore, .logging,
             ]
         ),
         tests(

@@ -15,7 +15,7 @@ package final class LocalPostgres: Service, Sendable {
     let logFile: String
     private let configuration: LocalPostgresConfiguration
     let password: String
-    private let socketDirectory: String
+    let socketDirectory: String
     private let dataDirectory: String
     private let logger: Logger
     private let lock: Mutex<DirectoryLock?>
@@ -44,7 +44,7 @@ package final class LocalPostgres: Service, Sendable {
         }
         let starter = ClusterStarter(
             directory: directory,
-            binaries: try await .find(major: directory.majorVersion),
+            binaries: try await .find(major: directory.majorVersion, in: configuration.binaries),
             configuration: configuration,
             logger: logger
         )

@@ -14,6 +14,8 @@ package struct LocalPostgresConfiguration: Sendable {
     /// As root, when the user PostgreSQL runs under cannot enter `directory` (below `/root`, say): use a place under
     /// `/var/lib/pushwatch` instead. False makes that an error.
     var relocates: Bool
+    /// A directory with the server's programs; nil = the installed ones.
+    package var binaries: String?
 
     package init(
         directory: String,

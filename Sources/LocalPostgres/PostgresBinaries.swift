@@ -10,7 +10,13 @@ struct PostgresBinaries: Sendable, Equatable {
     /// The first complete installation: `pg_config --bindir`, Debian's places (newest first), `PATH`, Homebrew.
     ///
     /// `major` asks for the version that made an existing cluster; another one cannot open it.
-    static func find(major: Int?) async throws -> PostgresBinaries {
+    static func find(major: Int?, in given: String? = nil) async throws -> PostgresBinaries {
+        if let given {
+            guard isComplete(given) else {
+                throw LocalPostgresError(.notInstalled, "\(given) lacks initdb, pg_ctl or postgres: name a `bin` directory of PostgreSQL.")
+            }
+            return PostgresBinaries(directory: given)
+        }
         var seen: [String] = []
         for directory in await candidates() where !seen.contains(directory) && isComplete(directory) {
             seen.append(directory)

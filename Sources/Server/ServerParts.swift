@@ -167,6 +167,9 @@ struct ServerParts: Sendable {
         ) {
             try await heartbeat.beat()
             try await admitTokenKeys()
+            let engine = try await DatabaseEngine.read(on: admin)
+            ingestor.adapt(to: engine)
+            logger.notice("database", metadata: ["engine": "\(engine)"])
             for (listener, responder) in listeners {
                 let router = try await router(for: listener.audience)
                 if listener.audience == .everyone { hooks.routes(router) }

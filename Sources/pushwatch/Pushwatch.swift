@@ -16,7 +16,10 @@ struct Pushwatch: AsyncParsableCommand {
             """,
         version: CommandProgram.version,
         groupedSubcommands: [
-            CommandGroup(name: "Service", subcommands: [ServeCommand.self, StatusCommand.self, MigrateCommand.self, FsckCommand.self]),
+            CommandGroup(
+                name: "Service",
+                subcommands: [ServeCommand.self, StatusCommand.self, MigrateCommand.self, DatabaseCommand.self, FsckCommand.self]
+            ),
             CommandGroup(
                 name: "Access",
                 subcommands: [KeysCommand.self, SessionsCommand.self, TokenKeysCommand.self, CredentialsCommand.self]

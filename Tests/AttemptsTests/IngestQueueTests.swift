@@ -70,7 +70,22 @@ struct IngestQueueTests {
         var limits = IngestLimits()
         limits.rowsPerFurtherWriter = 30
         limits.waitLimit = .seconds(3600)
+        try await secondWriterBegins(IngestQueue(limits: limits))
+    }
+
+    @Test("where tables are distributed, until there is enough for a full transaction")
+    func distributedWriters() async throws {
+        var limits = IngestLimits()
+        limits.rowsPerTransaction = 30
+        limits.rowsPerFurtherWriter = 10
+        limits.waitLimit = .seconds(3600)
         let queue = IngestQueue(limits: limits)
+        queue.adapt(to: .citus(shards: 4))
+        try await secondWriterBegins(queue)
+    }
+
+    /// With the thirtieth row, in batches of ten.
+    private func secondWriterBegins(_ queue: IngestQueue) async throws {
         let batch = try Sample.batch((0..<10).map { Sample.attempt("a-\($0)") })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { _ = try await queue.submit(batch) }

@@ -46,12 +46,14 @@ extension WholeService {
                 for arguments in [
                     ["alerts", "list"], ["queues", "list"], ["circuits", "list", "--json"], ["limiters", "list"], ["throttles", "list"],
                     ["dead-letters", "list"], ["silences", "list"], ["acceptances", "list"], ["exclusions", "list"], ["receivers", "list"],
-                    ["keys", "list", "--json"], ["attempts", "tail"], ["migrate", "--status"],
+                    ["keys", "list", "--json"], ["attempts", "tail"], ["migrate", "--status"], ["database", "status"],
                     ["credentials", "check"], ["token-keys", "rotate"],
                 ] {
                     let done = try await Shell.run(ServerProcess.binary, arguments, in: directory)
                     #expect(done.code == 0, "\(arguments): \(done.output)")
                 }
+                let distribute = try await Shell.run(ServerProcess.binary, ["database", "distribute"], in: directory)
+                #expect(distribute.code == 1 && distribute.output.contains("has no extension citus"), "\(distribute.output)")
                 let receivers = try await Shell.run(ServerProcess.binary, ["receivers", "list"], in: directory)
                 #expect(receivers.output.contains("webhook"), "the receiver of this run: \(receivers.output)")
                 let added = try await Shell.run(

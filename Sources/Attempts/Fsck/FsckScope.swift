@@ -11,13 +11,6 @@ struct FsckScope: Sendable {
     /// The tables are spread over several servers.
     var isDistributed: Bool
 
-    /// The extension may be there without our tables being spread.
-    private static func isLedgerDistributed(on pool: PostgresPool) async throws -> Bool {
-        let found = try await pool.query("SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL")
-        guard try found[0].decode(Bool.self) else { return false }
-        return try await !pool.query("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'attemptLedger'::regclass").isEmpty
-    }
-
     /// The ledger's oldest generation goes back at least eight days before the last rotation.
     static func read(_ context: FsckContext) async throws -> FsckScope {
         let rows = try await context.pool.query(
@@ -36,7 +29,7 @@ struct FsckScope: Sendable {
             ledgerSince: generations.knownSince - .seconds(3600),
             generations: generations.oldest...current,
             ledgerEstimate: estimate,
-            isDistributed: try await isLedgerDistributed(on: context.pool)
+            isDistributed: try await DatabaseEngine.read(on: context.pool).isDistributed
         )
     }
 }

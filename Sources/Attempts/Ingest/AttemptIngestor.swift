@@ -57,6 +57,9 @@ package struct AttemptIngestor: Service {
         try await uncommitted.during(batch.oldestAttemptedAt, arrivedAt: now()) { try await queue.submit(batch) }
     }
 
+    /// Once it is known what runs the database.
+    package func adapt(to engine: DatabaseEngine) { queue.adapt(to: engine) }
+
     package func run() async throws {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in

@@ -72,12 +72,29 @@ final class IngestQueue: Sendable {
         /// When a writer has last taken work.
         var takenAt = ContinuousClock.now
         var isClosed = false
+        /// As the limits say, where the database is one PostgreSQL.
+        var rowsPerFurtherWriter: Int
+        var waitLimit: Duration
     }
 
-    private let limits: IngestLimits
-    private let state = Mutex(State())
+    /// How long a distributed transaction, which takes longer, is waited for before a second one begins.
+    private static let distributedWaitLimit = Duration.milliseconds(200)
 
-    init(limits: IngestLimits) { self.limits = limits }
+    private let limits: IngestLimits
+    private let state: Mutex<State>
+
+    init(limits: IngestLimits) {
+        self.limits = limits
+        state = Mutex(State(rowsPerFurtherWriter: limits.rowsPerFurtherWriter, waitLimit: limits.waitLimit))
+    }
+
+    /// Where tables are distributed each transaction costs for each shard: it is filled before a second one begins.
+    func adapt(to engine: DatabaseEngine) {
+        state.withLock { state in
+            state.rowsPerFurtherWriter = engine.isDistributed ? limits.rowsPerTransaction : limits.rowsPerFurtherWriter
+            state.waitLimit = engine.isDistributed ? max(limits.waitLimit, IngestQueue.distributedWaitLimit) : limits.waitLimit
+        }
+    }
 
     var waitingRows: Int { state.withLock { $0.rows } }
 
@@ -161,7 +178,7 @@ final class IngestQueue: Sendable {
     private func hasWork(_ state: inout State) -> Bool {
         if state.waiting.isEmpty { return false }
         if state.isClosed || state.activeWriters == 0 { return true }
-        return state.rows >= limits.rowsPerFurtherWriter || ContinuousClock.now - state.takenAt > limits.waitLimit
+        return state.rows >= state.rowsPerFurtherWriter || ContinuousClock.now - state.takenAt > state.waitLimit
     }
 
     private func takeSome(_ state: inout State) -> [Entry] {

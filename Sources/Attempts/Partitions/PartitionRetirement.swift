@@ -65,18 +65,13 @@ struct PartitionRetirement {
     }
 
     private func detach(_ name: String, of parent: String) async throws {
-        do {
-            try await detachConcurrently(name, of: parent)
-        } catch let error as PostgresError where error.code.rawValue == "0A000" || error.code == .internalError {
-            // Distributed tables do not have it: the plain form makes writers wait, so it is given up after a moment.
-            try await pool.withTransaction(retrying: .never) { transaction in
+        // Distributed tables do not have it: the plain form makes writers wait, so it is given up after a moment.
+        if try await DatabaseEngine.isDistributed(parent, on: pool) {
+            return try await pool.withTransaction(retrying: .never) { transaction in
                 try await transaction.execute("SET LOCAL lock_timeout = '1s'")
                 try await transaction.execute("ALTER TABLE \(raw: parent) DETACH PARTITION \(raw: name)")
             }
         }
-    }
-
-    private func detachConcurrently(_ name: String, of parent: String) async throws {
         try await pool.withConnection { connection in
             try await connection.executeScript("ALTER TABLE \(parent) DETACH PARTITION \(name) CONCURRENTLY", cancelledAfter: waitLimit)
         }

@@ -33,7 +33,9 @@ enum Shell {
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        // What steers the tests is no setting of the programs, which refuse it.
+        let own = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("PUSHWATCH_TEST_") }
+        process.environment = own.merging(environment) { $1 }
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = pipe
