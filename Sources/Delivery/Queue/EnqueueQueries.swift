@@ -105,7 +105,7 @@ enum EnqueueQueries {
 
     /// Puts new deliveries where they wait.
     ///
-    /// - Parameter mayBeLater: one of their sends has a `notBefore`. Looking it up costs a third of the statement.
+    /// - Parameter mayBeLater: one of their sends has a `notBefore`. Otherwise no send is looked up.
     static func waiting(_ stored: Query, mayBeLater: Bool) -> Query {
         guard mayBeLater else {
             return """
