@@ -6,19 +6,29 @@ package import PushContract
 /// Apple it lowers the rate that a connection is allowed.
 package enum PushValidation {
     /// - Parameter app: The bundle id, or the FCM app.
-    package static func validate(_ message: PushMessage, for provider: Provider, app: String) throws(PushError) {
-        try (rules[provider] ?? common)(message, app)
+    /// - Returns: the message as it can be sent to any number of devices; for APNs its payload is encoded.
+    @discardableResult
+    package static func validate(_ message: PushMessage, for provider: Provider, app: String) throws(PushError) -> PushMessage {
+        var message = message
+        message.payload = try (rules[provider] ?? common)(message, app)
+        return message
     }
 
-    private typealias Check = @Sendable (PushMessage, String) throws(PushError) -> Void
+    private typealias Check = @Sendable (PushMessage, String) throws(PushError) -> EncodedPayload?
 
     /// The rules of a provider; one that is not listed is checked for what all have in common.
     private static let rules: [Provider: Check] = [
-        .apns: { (message, app) throws(PushError) in try APNsRules.check(message, app: app) },
-        .fcm: { (message, _) throws(PushError) in try FCMRules.check(message) },
+        .apns: { (message, app) throws(PushError) in try APNsRules.encode(message, app: app) },
+        .fcm: { (message, _) throws(PushError) in
+            try FCMRules.check(message)
+            return message.payload
+        },
     ]
 
-    private static let common: Check = { (message, _) throws(PushError) in try checkCollapseId(message) }
+    private static let common: Check = { (message, _) throws(PushError) in
+        try checkCollapseId(message)
+        return message.payload
+    }
 
     /// Visible ASCII and spaces only, as allowed in a header.
     static func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20...0x7E).contains($0) } }

@@ -197,7 +197,7 @@ import Testing
         let payload = #"{ "aps": {"alert":{"title":"T"}}, "x": 1 }"#
         let content = JSONValue.object(["payload": .string(payload)]).text
         let message = try PushMessage(content: content, expiresAt: nil)
-        #expect(APNsPayload.bytes(message) == Array(payload.utf8))
+        #expect(try APNsRules.encode(message, app: Samples.bundle).bytes == Array(payload.utf8))
         #expect(throws: PushError.self) { try PushMessage(content: #"{"payload":"{\"aps\":{}}"}"#, expiresAt: nil) }
         #expect(throws: PushError.self) { try PushMessage(content: #"{"payload":"{}"}"#, expiresAt: nil) }
     }

@@ -33,20 +33,26 @@ final class DirectLeases: Sendable {
         }
     }
 
-    /// Leases deliveries that this transaction has stored.
-    func claim(_ deliveryIds: [Int64], cipher: TokenCipher, texts: SendTexts, on connection: BlockingConnection) throws {
-        let query = ClaimQueries.direct(deliveryIds, lease: dispatcher.lease, worker: dispatcher.worker)
-        var claimed = try connection.query(query).map { try ClaimedDelivery($0, cipher: cipher, texts: texts) }
-        for group in claimed.namedTokens {
-            try claimed.markDead(
-                group,
-                try connection.query(TokenRegistry.dead(among: group.hashes, provider: group.provider, app: group.app))
-            )
+    /// Stores deliveries that are reserved, with their leases. They go on with what is known of them here: only their devices are read.
+    func insert(
+        _ entries: [WaitingDelivery],
+        queues: [SendQueueRegistry.Key: Int32],
+        now: Timestamp,
+        cipher: TokenCipher,
+        contents: DeliveryContents,
+        on connection: BlockingConnection
+    ) throws {
+        guard !entries.isEmpty else { return }
+        let rows = try connection.query(
+            EnqueueQueries.insertLeased(entries, queues: queues, now: now, lease: dispatcher.lease, worker: dispatcher.worker)
+        )
+        let claimed = try zip(entries, rows).map { entry, row in
+            try ClaimedDelivery(entry, queue: queues[entry.queue] ?? 0, row, cipher: cipher, contents: contents)
         }
         // From here on they have slots of their own. `giveBack` spares the leases that this process knows, so it has to know them before the
         // commit.
         dispatcher.enter(claimed)
-        let reserved = state.withLock { [claimed] state in
+        let reserved = state.withLock { state in
             defer { state = State(claimed: claimed) }
             return state.reserved
         }

@@ -20,7 +20,7 @@ package struct DryRun: Sendable {
     /// - Parameter check: refuses what a provider would refuse.
     package init(
         store: SendStore,
-        check: @escaping SendStore.PayloadCheck = { SendValidation.check($0, provider: $1, platform: $2, app: $3) },
+        check: @escaping SendStore.PayloadCheck = SendValidation.check,
         lookup: @escaping ProviderLookup
     ) {
         self.store = store
@@ -54,7 +54,7 @@ package struct DryRun: Sendable {
             return document
         }
         do throws(PushError) {
-            let content = store.texts.resolve(request.content.json, app: target.app, locale: target.locale) ?? request.content.json
+            let content = store.contents.texts.resolve(request.content.json, app: target.app, locale: target.locale) ?? request.content.json
             let result = try await provider.dryRun(
                 try PushMessage(json: content, expiresAt: request.expiresAt),
                 to: PushTarget(provider: target.provider, token: token.rawValue, environment: target.environment, app: target.app),

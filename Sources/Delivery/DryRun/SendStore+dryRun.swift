@@ -54,7 +54,7 @@ extension DryRunTarget {
         tokenHash = ""
         if let own = delivery.token {
             tokenHash = own.hash
-            token = try? cipher.decrypt(own.encrypted, as: .delivery, hash: try stored(own.hash))
+            token = own.token
         }
         guard let deviceId else { return }
         let row = try connection.query(

@@ -48,8 +48,9 @@ extension ClaimedDelivery {
                 countsAcceptance: tokenState == .suspect
             ),
             clock: clock
-        ) { [content, expiresAt] _ throws(PushError) in
-            .message(try PushMessage(content: content, expiresAt: expiresAt), to: token)
+        ) { [content] _ throws(PushError) in
+            guard let content else { throw PushError(field: "", code: "BadContent", "The delivery has no content.") }
+            return .message(try content.message.get(), to: token)
         }
     }
 

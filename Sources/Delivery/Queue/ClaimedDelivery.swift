@@ -1,6 +1,7 @@
 import HTTPServer
 import Postgres
 package import PushContract
+import ServiceKit
 
 /// A delivery under a lease: everything needed to send it and to record the outcome.
 package struct ClaimedDelivery: Sendable {
@@ -29,8 +30,8 @@ package struct ClaimedDelivery: Sendable {
     /// Set when the token's environment is in question, or was.
     var environmentTrial: EnvironmentTrial?
     package var isCancelled: Bool
-    /// `SendContent.json` as text.
-    package var content: String
+    /// Nil for a delivery of a `QueuedKind`.
+    var content: DeliveryContent?
     package var deliveryClass: DeliveryClass
     package var policy: DeliveryPolicy
     package var expiresAt: Timestamp
@@ -53,11 +54,14 @@ extension ClaimedDelivery {
     /// Its token may have moved to the other environment since it was queued.
     var scope: PushScope { PushScope(provider: provider, app: app, environment: environment, platform: platform) }
 
-    init(_ row: Row, cipher: TokenCipher, texts: SendTexts) throws {
+    /// From a row of `ClaimQueries`.
+    ///
+    /// - Parameter sent: the content of the send before, which a row of the same send leaves out.
+    init(_ row: Row, cipher: TokenCipher, contents: DeliveryContents, after sent: inout StoredContent) throws {
         let key = try row.decode(
             (
                 Int64, Int64, Int32, Int32, Int64, Timestamp, String?, String, String?, String, String, String, String, String?, String?,
-                Int64?, String?, Timestamp?, String?, Bool, String, String, String, Timestamp, String, String?, String?, String?, String?,
+                Int64?, String?, Timestamp?, String?, Bool, String?, String, String, Timestamp, String, String?, String?, String?, String?,
                 [UInt8]?, [UInt8]?
             ).self
         )
@@ -74,25 +78,22 @@ extension ClaimedDelivery {
         provider = try stored(key.10)
         environment = try stored(key.11)
         app = key.12
-        if let encrypted = key.13, let hash = key.14 {
-            let tokenHash: TokenHash = try stored(hash)
-            do throws(TokenCipherError) {
-                // A delivery without a device brought its own token.
-                token = try cipher.decrypt(encrypted, as: key.8 == nil ? .delivery : .push, hash: tokenHash)
-            } catch {
-                tokenFault = error
-            }
-        }
         registrationVersion = key.15
         tokenState = try key.16.map { try stored($0) }
         tokenStateSince = key.17
         appVersion = key.18
         isCancelled = key.19
-        content = texts.resolved(key.20, app: key.12, locale: key.28)
         deliveryClass = try stored(key.21)
         policy = try stored(key.22)
         expiresAt = key.23
         requestId = key.24
+        // A delivery without a device brought its own token.
+        try open(key.13, hash: key.14, as: key.8 == nil ? .delivery : .push, cipher: cipher)
+        if let sendId {
+            if let content = key.20 { sent = StoredContent(content) }
+            let key = DeliveryContents.Key(sendId: sendId, provider: provider, app: app, locale: sent.namesText ? key.28 : nil)
+            content = contents.content(key, stored: sent.text, expiresAt: expiresAt)
+        }
         environmentTrial = try key.25.map { try stored($0) }
         if let own = key.29, let token = key.30 { newestKeys = NewestKeys(own: own, token: token) }
         if let kind = key.26, let ownerKey = key.27, let deviceId, let hash = key.14 {
@@ -107,6 +108,61 @@ extension ClaimedDelivery {
                 tokenHash: try stored(hash),
                 attemptNumber: attemptNumber
             )
+        }
+    }
+
+    /// Of a delivery that was stored with its lease.
+    ///
+    /// - Parameter row: of `EnqueueQueries.insertLeased`.
+    init(_ entry: WaitingDelivery, queue: Int32, _ row: Row, cipher: TokenCipher, contents: DeliveryContents) throws {
+        let (send, delivery) = (entry.send, entry.delivery)
+        let key = try row.decode(
+            (
+                Int64, Int64, Timestamp, String?, String?, String?, String?, Int64?, String?, Timestamp?, String?, String?, String?
+            ).self
+        )
+        self.init(
+            deliveryId: key.0,
+            leaseToken: key.1,
+            queue: queue,
+            attemptNumber: 1,
+            sendId: send.sendId,
+            uid: delivery.uid,
+            deviceId: delivery.deviceId,
+            platform: try key.3.map { try stored($0) } ?? delivery.platform,
+            provider: delivery.provider,
+            environment: try key.4.map { try stored($0) } ?? delivery.environment,
+            app: delivery.app,
+            token: delivery.token?.token,
+            registrationVersion: key.7,
+            tokenState: try key.8.map { try stored($0) } ?? (delivery.token?.isDead == true ? .inactive : nil),
+            tokenStateSince: key.9,
+            appVersion: key.10,
+            environmentTrial: try key.11.map { try stored($0) },
+            isCancelled: false,
+            content: entry.content
+                ?? contents.content(
+                    .init(sendId: send.sendId, provider: delivery.provider, app: delivery.app, locale: key.12),
+                    stored: send.content.json.text,
+                    expiresAt: send.expiresAt
+                ),
+            deliveryClass: entry.queue.deliveryClass,
+            policy: send.policy,
+            expiresAt: send.expiresAt,
+            requestId: entry.requestId,
+            claimedAt: key.2,
+            seq: 0
+        )
+        try open(key.5, hash: key.6, as: .push, cipher: cipher)
+    }
+
+    private mutating func open(_ encrypted: String?, hash: String?, as kind: TokenKind, cipher: TokenCipher) throws {
+        guard let encrypted, let hash else { return }
+        let tokenHash: TokenHash = try stored(hash)
+        do throws(TokenCipherError) {
+            token = try cipher.decrypt(encrypted, as: kind, hash: tokenHash)
+        } catch {
+            tokenFault = error
         }
     }
 }

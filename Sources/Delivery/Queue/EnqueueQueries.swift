@@ -43,20 +43,49 @@ enum EnqueueQueries {
         return Set(try rows.map { try $0.decode(String.self) })
     }
 
-    /// Inserts deliveries and puts each where it waits: ready, or scheduled when its send is not due. The ids of those that are to be leased.
-    static func insertDeliveries(
+    /// Inserts deliveries and puts each where it waits: ready, or scheduled when its send is not due.
+    static func insertWaiting(
         _ entries: [WaitingDelivery],
         queues: [SendQueueRegistry.Key: Int32],
         now: Timestamp,
         on connection: BlockingConnection
-    ) throws -> [Int64] {
-        let direct = entries.filter(\.isDirect)
-        let waiting = entries.filter { !$0.isDirect }
-        if !waiting.isEmpty {
-            _ = try insert(rows(waiting, queues: queues), of: waiting.map(\.send), now: now, on: connection)
-        }
-        guard !direct.isEmpty else { return [] }
-        return try connection.query(store(rows(direct, queues: queues), now: now)).map { try $0.decode(Int64.self) }
+    ) throws {
+        guard !entries.isEmpty else { return }
+        _ = try insert(rows(entries, queues: queues), of: entries.map(\.send), now: now, on: connection)
+    }
+
+    /// Inserts deliveries and leases them; for each, in order, its lease, and its device as it is now.
+    static func insertLeased(
+        _ entries: [WaitingDelivery],
+        queues: [SendQueueRegistry.Key: Int32],
+        now: Timestamp,
+        lease: Duration,
+        worker: String
+    ) -> Query {
+        """
+        WITH target AS MATERIALIZED (
+            SELECT t.*, nextval('pushDeliveries_deliveryId_seq') AS deliveryId, nextval('pushLeaseTokens') AS leaseToken,
+                clock_timestamp() AS claimedAt, v.platform AS devicePlatform, v.environment AS deviceEnvironment,
+                v.pushToken AS deviceToken, v.pushTokenHash AS deviceTokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince,
+                v.appVersion, v.environmentTrial, v.locale
+            FROM (SELECT *, row_number() OVER () AS number FROM (\(rows(entries, queues: queues))) t) t
+            LEFT JOIN devices v ON v.userId = t.uid AND v.deviceId = t.deviceId AND v.provider = t.provider AND v.app = t.app
+                AND v.expiresAt > clock_timestamp()
+        ), stored AS (
+            INSERT INTO pushDeliveries
+                (deliveryId, sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
+            OVERRIDING SYSTEM VALUE
+            SELECT deliveryId, sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, \(now) FROM target
+        ), leased AS (
+            INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, tokenHash, claimedAt, leaseUntil)
+            SELECT deliveryId, queue, leaseToken, 1, \(worker), coalesce(deviceTokenHash, tokenHash), claimedAt,
+                claimedAt + \(lease.inSeconds) * interval '1 second'
+            FROM target
+        )
+        SELECT deliveryId, leaseToken, claimedAt, devicePlatform, deviceEnvironment, deviceToken, deviceTokenHash, registrationVersion,
+            tokenState, tokenStateSince, appVersion, environmentTrial, locale
+        FROM target ORDER BY number
+        """
     }
 
     private static func rows(_ entries: [WaitingDelivery], queues: [SendQueueRegistry.Key: Int32]) -> Query {
@@ -90,16 +119,12 @@ enum EnqueueQueries {
     /// Deliveries of which none replaces another; how many.
     private static func insert(_ rows: Query, mayBeLater: Bool, now: Timestamp) -> Query {
         """
-        WITH stored AS (\(store(rows, now: now)), queue, sendId), \(waiting("stored", mayBeLater: mayBeLater))
+        WITH stored AS (
+            INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
+            SELECT sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, \(now) FROM (\(rows)) t
+            RETURNING deliveryId, queue, sendId
+        ), \(waiting("stored", mayBeLater: mayBeLater))
         SELECT count(*) FROM stored
-        """
-    }
-
-    private static func store(_ rows: Query, now: Timestamp) -> Query {
-        """
-        INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
-        SELECT sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, \(now) FROM (\(rows)) t
-        RETURNING deliveryId
         """
     }
 

@@ -23,7 +23,7 @@ package struct EnqueueService: Service {
     ///   - wake: the dispatcher's.
     package init(
         store: SendStore,
-        check: @escaping SendStore.PayloadCheck = { SendValidation.check($0, provider: $1, platform: $2, app: $3) },
+        check: @escaping SendStore.PayloadCheck = SendValidation.check,
         dispatcher: SendDispatcher? = nil,
         wake: WakeSignal,
         logger: Logger

@@ -76,23 +76,24 @@ struct QueueDeliveries: DeliveryKind {
 
     func report(_ outcome: Outcome, _ disposition: OutcomeDisposition) {
         guard let lease = outcome.lease else { return }
-        let delivery: Logger.Metadata = ["deliveryId": "\(lease.key.deliveryId)"]
         switch disposition {
         case .lost: break
         case .stale:
             SendMetrics.stale.increment()
-            logger.debug("a stale outcome was dropped", metadata: delivery)
+            logger.debug("a stale outcome was dropped", metadata: ["deliveryId": "\(lease.key.deliveryId)"])
         case .written, .tokenDeactivated, .deactivationDeferred:
             SendMetrics.count(outcome, isTokenDeactivated: disposition == .tokenDeactivated)
             if let queued = outcome.consequence?.queued { kinds.report(queued) }
             guard let attempt = outcome.attempt else { return }
             // From the request to its pushes, and from there to the attempt's row.
-            let names: Logger.Metadata = [
-                "requestId": "\(attempt.requestId)", "attemptId": "\(attempt.attemptId)", "status": "\(attempt.status.rawValue)",
-                "reason": "\(attempt.reasonCode?.rawValue ?? "")", "code": "\(attempt.providerErrorCode ?? "")",
-                "detail": "\(outcome.detail)",
-            ]
-            logger.debug("a delivery was tried", metadata: delivery.merging(names) { $1 })
+            logger.debug(
+                "a delivery was tried",
+                metadata: [
+                    "deliveryId": "\(lease.key.deliveryId)", "requestId": "\(attempt.requestId)", "attemptId": "\(attempt.attemptId)",
+                    "status": "\(attempt.status.rawValue)", "reason": "\(attempt.reasonCode?.rawValue ?? "")",
+                    "code": "\(attempt.providerErrorCode ?? "")", "detail": "\(outcome.detail)",
+                ]
+            )
         }
     }
 

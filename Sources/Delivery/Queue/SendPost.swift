@@ -18,12 +18,14 @@ struct WaitingDelivery {
     var send: SendRequest
     var delivery: NewDelivery
     var queue: SendQueueRegistry.Key
+    var requestId: String
+    /// Nil when it depends on the device's locale.
+    var content: DeliveryContent?
     /// It is leased in the transaction that stores it.
     var isDirect = false
 
-    init(_ send: SendRequest, _ delivery: NewDelivery, _ queue: SendQueueRegistry.Key) {
-        self.send = send
-        self.delivery = delivery
-        self.queue = queue
+    func keepContent(in contents: DeliveryContents) {
+        guard let content else { return }
+        contents.keep(content, for: .init(sendId: send.sendId, provider: delivery.provider, app: delivery.app, locale: nil))
     }
 }

@@ -24,8 +24,11 @@ struct NewDelivery: Sendable {
     var app: String
 
     struct StoredToken: Sendable {
-        /// Never the raw token.
+        /// Never stored.
+        var token: PushToken
         var encrypted: String
-        var hash: String
+        /// A provider called it dead, and no app has registered it since.
+        var isDead: Bool
+        var hash: String { token.hash.rawValue }
     }
 }

@@ -32,13 +32,19 @@ extension SendStore {
     /// - Parameter cursor: where to begin. Claimed rows leave dead index entries that an open snapshot keeps alive; beginning behind
     ///   them keeps a claim short. Rows may commit before the cursor, so claims without one are needed now and then.
     package func claim(queue: Int32, cursor: Int64, limit: Int, lease: Duration, worker: String) async throws -> [ClaimedDelivery] {
-        let claimed = try await pool.query(
-            ClaimQueries.claim(queue: queue, cursor: cursor, limit: limit, lease: lease, worker: worker)
-        ).map { try ClaimedDelivery($0, cipher: cipher, texts: texts) }
+        try await complete(
+            try await pool.query(ClaimQueries.claim(queue: queue, cursor: cursor, limit: limit, lease: lease, worker: worker))
+        )
+    }
+
+    /// What was claimed, ready to be sent.
+    func complete(_ rows: [Row]) async throws -> [ClaimedDelivery] {
+        var sent = StoredContent("")
+        let claimed = try rows.map { try ClaimedDelivery($0, cipher: cipher, contents: contents, after: &sent) }
         return await kinds.completing(try await beginNewest(try await markDead(claimed)))
     }
 
-    func markDead(_ claimed: [ClaimedDelivery]) async throws -> [ClaimedDelivery] {
+    private func markDead(_ claimed: [ClaimedDelivery]) async throws -> [ClaimedDelivery] {
         var marked = claimed
         for group in claimed.namedTokens {
             let dead = try await pool.query(TokenRegistry.dead(among: group.hashes, provider: group.provider, app: group.app))
@@ -122,17 +128,6 @@ enum ClaimQueries {
             DELETE FROM pushReady r USING picked WHERE r.queue = \(queue) AND r.seq = picked.seq
             RETURNING r.seq, r.deliveryId, r.attemptNumber
         ), \(leasing(lease: lease, worker: worker))
-        ORDER BY f.seq
-        """
-    }
-
-    /// Deliveries that this transaction stored, which were never ready.
-    static func direct(_ deliveryIds: [Int64], lease: Duration, worker: String) -> Query {
-        """
-        WITH taken AS (
-            SELECT 0::bigint AS seq, deliveryId, 1::integer AS attemptNumber FROM unnest(\(deliveryIds)) AS t(deliveryId)
-        ), \(leasing(lease: lease, worker: worker))
-        ORDER BY f.deliveryId
         """
     }
 
@@ -156,7 +151,7 @@ enum ClaimQueries {
         """
     }
 
-    /// From what was taken to leases with all that a try needs.
+    /// From what was taken to leases with all that a try needs, in order. Of deliveries of one send in a row the first has the content.
     private static func leasing(lease: Duration, worker: String) -> Query {
         """
         fresh AS MATERIALIZED (
@@ -177,12 +172,14 @@ enum ClaimQueries {
         )
         SELECT f.deliveryId, f.leaseToken, f.queue, f.attemptNumber, f.seq, f.claimedAt, f.sendId, f.uid, f.deviceId, f.platform,
             f.provider, f.environment, f.app, f.pushToken, f.tokenHash, f.registrationVersion, f.tokenState, f.tokenStateSince,
-            f.appVersion, c.sendId IS NOT NULL, coalesce(s.content, 'null'), q.class,
+            f.appVersion, c.sendId IS NOT NULL,
+            CASE WHEN lag(f.sendId) OVER (ORDER BY f.seq) IS DISTINCT FROM f.sendId THEN s.content END, q.class,
             coalesce(s.policy, 'at_most_once'), coalesce(s.expiresAt, f.expiresAt), coalesce(s.requestId, ''), f.environmentTrial, f.kind,
             f.ownerKey, f.locale, f.collapseKey, CASE WHEN f.collapseKey IS NOT NULL AND f.tokenHash IS NOT NULL
                 THEN pushCollapseKey(f.provider, f.app, f.environment, f.uid, NULL, f.tokenHash, s.content->>'collapseId') END
         FROM fresh f JOIN pushQueues q ON q.queue = f.queue LEFT JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
         WHERE s.sendId IS NOT NULL OR f.kind IS NOT NULL
+        ORDER BY f.seq
         """
     }
 }

@@ -1,10 +1,13 @@
 package import HTTPServer
 package import Postgres
+package import Providers
 package import PushContract
 
 extension SendStore {
-    /// A delivery's payload as the provider would see it is checked before it is stored.
-    package typealias PayloadCheck = @Sendable (SendRequest, _ provider: Provider, _ platform: Platform, _ app: String) -> Problem?
+    /// A delivery's payload as the provider would see it is checked before it is stored. What it returns is sent to each device; nil: what is
+    /// sent is made for each delivery.
+    package typealias PayloadCheck =
+        @Sendable (SendRequest, _ provider: Provider, _ platform: Platform, _ app: String) throws(Problem) -> PushMessage?
 
     /// Stores the sends that can be sent, in one transaction; the answer is durable when this returns.
     package func enqueue(
@@ -24,11 +27,11 @@ extension SendStore {
     /// - Returns: the receipts of each.
     func enqueue(_ posts: [SendPost], direct: DirectLeases? = nil, check: @escaping PayloadCheck) async throws -> [[SendReceipt]] {
         guard posts.contains(where: { !$0.requests.isEmpty }) else { return posts.map { _ in [] } }
-        return try await pool.performTransaction { [cipher, texts, bulkThreshold] connection in
+        return try await pool.performTransaction { [cipher, contents, bulkThreshold] connection in
             direct?.reset()
             var enqueueing = try Enqueueing(posts, cipher: cipher, bulkThreshold: bulkThreshold, on: connection)
             try enqueueing.admit(check: check)
-            try enqueueing.store(direct: direct, texts: texts)
+            try enqueueing.store(direct: direct, contents: contents)
             return enqueueing.receipts
         }
     }
@@ -47,7 +50,7 @@ extension SendStore {
         let post = SendPost(requests: [request], requestId: requestId, author: author, apps: .all, now: now)
         var enqueueing = try Enqueueing([post], cipher: .withoutKeys, bulkThreshold: .max, on: connection)
         try enqueueing.admit(check: check)
-        try enqueueing.store(direct: nil, texts: .standard)
+        try enqueueing.store()
         return enqueueing.receipts[0][0]
     }
 }
@@ -68,6 +71,7 @@ private struct Enqueueing {
     /// What stands in the batch more than once, by the place of the first.
     private var repeated: [Int: Int] = [:]
     private var deliveries: [Int: [NewDelivery]] = [:]
+    private var contents: [Int: [PayloadKind: DeliveryContent]] = [:]
     private var skipped: [Int: [SkippedTargets]] = [:]
     private var classes: [Int: DeliveryClass] = [:]
     /// Sends to many people, which are stored one by one.
@@ -129,7 +133,8 @@ private struct Enqueueing {
                     tally.skip(FanOut.unreachable(requests[index]), count: try fanOut.peopleWithoutDevice(on: connection))
                     fanOuts[index] = fanOut
                 }
-                try requests[index].skipRefused(&devices, apps: posts[postIndexes[index]].apps, check: check, &tally)
+                let messages = try requests[index].skipRefused(&devices, apps: posts[postIndexes[index]].apps, check: check, &tally)
+                contents[index] = messages.mapValues { DeliveryContent(.success($0)) }
                 fanOutKinds[index] = fanOuts[index] == nil ? nil : Array(devices.keys)
                 deliveries[index] = found.filter { devices[PayloadKind($0)] != nil }
                 skipped[index] = tally.targets
@@ -141,7 +146,10 @@ private struct Enqueueing {
         }
     }
 
-    mutating func store(direct: DirectLeases?, texts: SendTexts) throws {
+    /// - Parameters:
+    ///   - direct: what may be leased at once.
+    ///   - shared: what is in flight.
+    mutating func store(direct: DirectLeases? = nil, contents shared: DeliveryContents? = nil) throws {
         // By id, so that two batches with the same ids wait for each other in one direction only.
         let open = deliveries.keys.sorted { requests[$0].sendId < requests[$1].sendId }
         guard !open.isEmpty else { return }
@@ -161,13 +169,25 @@ private struct Enqueueing {
         }
         let stored = open.filter { inserted.contains(requests[$0].sendId) }
         var entries = stored.flatMap { index in
-            deliveries[index, default: []].map { WaitingDelivery(requests[index], $0, $0.queue(deliveryClass(of: index))) }
+            deliveries[index, default: []].map { delivery in
+                WaitingDelivery(
+                    send: requests[index],
+                    delivery: delivery,
+                    queue: delivery.queue(deliveryClass(of: index)),
+                    requestId: posts[postIndexes[index]].requestId,
+                    content: contents[index]?[PayloadKind(delivery)]
+                )
+            }
         }
         let fanOutQueues = stored.flatMap { index in fanOutKinds[index, default: []].map { $0.queue(deliveryClass(of: index)) } }
         let queues = try SendQueueRegistry.queues(for: entries.map(\.queue) + fanOutQueues, on: connection)
         direct?.reserve(&entries, queues: queues)
-        let leased = try EnqueueQueries.insertDeliveries(entries, queues: queues, now: now, on: connection)
-        if !leased.isEmpty { try direct?.claim(leased, cipher: cipher, texts: texts, on: connection) }
+        let waiting = entries.filter { !$0.isDirect }
+        try EnqueueQueries.insertWaiting(waiting, queues: queues, now: now, on: connection)
+        if let direct, let shared {
+            try direct.insert(entries.filter(\.isDirect), queues: queues, now: now, cipher: cipher, contents: shared, on: connection)
+            for entry in waiting { entry.keepContent(in: shared) }
+        }
         for index in stored {
             let many = try fanOuts[index]?.store(
                 requests[index],
@@ -197,19 +217,27 @@ extension SendRequest {
 
     /// Takes out the kinds of devices that the key or the payload does not allow. If none is left, throws why: the caller is to correct this
     /// first.
+    ///
+    /// - Returns: what is sent to each of the others, where it is the same for all of a kind.
+    @discardableResult
     func skipRefused(
         _ devices: inout [PayloadKind: Int],
         apps: KeyApps,
         check: SendStore.PayloadCheck,
         _ tally: inout SkippedTally
-    ) throws {
+    ) throws(Problem) -> [PayloadKind: PushMessage] {
+        var messages: [PayloadKind: PushMessage] = [:]
         for (kind, count) in devices.sorted(by: { $0.key.order < $1.key.order }) {
-            let refusal = apps.refusal(of: kind.app, pointer: pointer)
-            guard let problem = refusal ?? check(self, kind.provider, kind.platform, kind.app) else { continue }
-            devices[kind] = nil
-            if devices.isEmpty { throw problem }
-            tally.skip(problem, count: count)
+            do throws(Problem) {
+                if let refusal = apps.refusal(of: kind.app, pointer: pointer) { throw refusal }
+                messages[kind] = try check(self, kind.provider, kind.platform, kind.app)
+            } catch {
+                devices[kind] = nil
+                if devices.isEmpty { throw error }
+                tally.skip(error, count: count)
+            }
         }
+        return messages
     }
 }
 

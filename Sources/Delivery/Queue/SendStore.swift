@@ -18,12 +18,12 @@ package struct SendStore: Sendable {
 
     /// A send with more deliveries is bulk unless its caller says otherwise.
     let bulkThreshold: Int
-    /// What sends can name in place of a title and a body.
-    let texts: SendTexts
+    let contents: DeliveryContents
 
     /// - Parameters:
     ///   - cipher: closed where no token is touched, such as for reading the backlog.
     ///   - kinds: needed to claim deliveries.
+    ///   - texts: what sends can name in place of a title and a body.
     package init(
         pool: PostgresPool,
         cipher: TokenCipher = .withoutKeys,
@@ -39,7 +39,7 @@ package struct SendStore: Sendable {
         self.feedbackWriter = feedbackWriter
         self.bulkThreshold = bulkThreshold
         self.kinds = kinds
-        self.texts = texts
+        contents = DeliveryContents(texts: texts)
     }
 
     /// Pushes that are about to be sent and that no lease protects.

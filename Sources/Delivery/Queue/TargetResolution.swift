@@ -8,7 +8,7 @@ struct TargetResolution {
     private let byDevice: [String: [DeviceTarget]]
     private let owners: [String: String]
     /// Of the tokens that sends name.
-    private let kinds: [String: TokenKind]
+    private let named: TokenRegistry.NamedTokens
     /// Encrypted bare tokens by their hash.
     private let encrypted: [TokenHash: String]
 
@@ -36,7 +36,14 @@ struct TargetResolution {
         byUser = Dictionary(grouping: try DeviceTargets.of(users: Array(users), on: connection, now: now), by: \.userId)
         byDevice = Dictionary(grouping: try DeviceTargets.of(devices: Array(devices), on: connection, now: now), by: \.deviceId)
         owners = try DeviceTargets.owners(of: Array(hashes), on: connection, now: now)
-        kinds = try TokenRegistry.kinds(of: encrypted.keys.map(\.rawValue), on: connection)
+        named = try TokenRegistry.NamedTokens(encrypted.keys.map(\.rawValue), on: connection)
+    }
+
+    private func storedToken(_ token: PushToken, provider: Provider, app: String) -> NewDelivery.StoredToken? {
+        // Encrypted for every token of this batch, at the start.
+        encrypted[token.hash].map { encrypted in
+            .init(token: token, encrypted: encrypted, isDead: named.isDead(token.hash, provider: provider, app: app))
+        }
     }
 
     /// The deliveries of a send; throws 422 when there is nobody to send to. Of several targets those that cannot be sent to are skipped.
@@ -86,7 +93,7 @@ struct TargetResolution {
                 deliveries.append(
                     NewDelivery(
                         uid: owners[token.hash.rawValue] ?? "anonymous",
-                        token: encrypted[token.hash].map { .init(encrypted: $0, hash: token.hash.rawValue) },
+                        token: storedToken(token, provider: provider, app: app),
                         platform: platform,
                         provider: provider,
                         environment: environment,
@@ -101,8 +108,7 @@ struct TargetResolution {
             return [
                 NewDelivery(
                     uid: uid ?? owners[token.hash.rawValue] ?? "anonymous",
-                    // Encrypted for every token of this batch, at the start.
-                    token: encrypted[token.hash].map { .init(encrypted: $0, hash: token.hash.rawValue) },
+                    token: storedToken(token, provider: provider, app: app),
                     platform: platform,
                     provider: provider,
                     environment: environment,
@@ -115,7 +121,7 @@ struct TargetResolution {
     /// "The backend must use the correct token type when sending Live Activity push-to-start notifications" (seed 004): what is registered
     /// as a token of one kind is sent nothing of another.
     private func kindProblem(_ token: PushToken, _ request: SendRequest, pointer: String) -> Problem? {
-        guard let found = kinds[token.hash.rawValue] else { return nil }
+        guard let found = named.kinds[token.hash.rawValue] else { return nil }
         let expected = request.content.tokenKind
         return found == expected ? nil : TokenKindMismatch(found: found, expected: expected, pointer: pointer).problem
     }

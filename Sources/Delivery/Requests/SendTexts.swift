@@ -74,7 +74,7 @@ extension SendTexts {
     private static let textKey = Array("\"text\"".utf8)
 
     /// In bytes: every claimed delivery comes through here, and a search by characters would take as long as the rest of its claim.
-    private static func mayNameText(_ content: String) -> Bool {
+    static func mayNameText(_ content: String) -> Bool {
         var content = content
         return content.withUTF8 { bytes in
             bytes.indices.contains { bytes[$0] == textKey[0] && bytes[$0...].starts(with: textKey) }

@@ -70,10 +70,8 @@ extension SendStore {
 
     /// Leases one of the deliveries that a circuit blocks; nil when it blocks none.
     func claimProbe(of circuit: Circuit, lease: Duration, worker: String) async throws -> ClaimedDelivery? {
-        let row = try await pool.query(ClaimQueries.probe(circuit: circuit.id, lease: lease, worker: worker)).first
-        guard let row else { return nil }
-        let claimed = [try ClaimedDelivery(row, cipher: cipher, texts: texts)]
-        var delivery = await kinds.completing(try await beginNewest(try await markDead(claimed)))[0]
+        let rows = try await pool.query(ClaimQueries.probe(circuit: circuit.id, lease: lease, worker: worker))
+        guard var delivery = try await complete(rows).first else { return nil }
         delivery.probeOf = circuit.id
         return delivery
     }

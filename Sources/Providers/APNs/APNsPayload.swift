@@ -9,8 +9,6 @@ enum APNsPayload {
         return JSONValue.object(payload).merged(with: .object(message.apns))
     }
 
-    static func bytes(_ message: PushMessage) -> [UInt8] { message.payload?.bytes ?? Array(json(message).text.utf8) }
-
     static func aps(_ message: PushMessage) -> [String: JSONValue] {
         var aps: [String: JSONValue] = [:]
         var alert: [String: JSONValue] = [:]

@@ -20,8 +20,9 @@ package struct APNsProvider: PushProvider {
     }
 
     package func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
+        let body: [UInt8]
         do throws(PushError) {
-            try APNsRules.check(message, app: target.app)
+            body = try APNsRules.encode(message, app: target.app).bytes
         } catch {
             return .rejectedLocally(error)
         }
@@ -31,7 +32,6 @@ package struct APNsProvider: PushProvider {
                 detail: "Not sent: the token is not hexadecimal, or there is no endpoint for \(target.environment.rawValue)."
             )
         }
-        let body = APNsPayload.bytes(message)
         let reply = await exchange.perform(now: now) { token in
             let headers = APNsRequest.headers(message, app: target.app, attemptId: attemptId, providerToken: token)
             return OutboundRequest(url: base + path, headers: headers, body: body, timeout: configuration.timeout)
@@ -46,7 +46,7 @@ package struct APNsProvider: PushProvider {
         attemptId: String,
         now: Timestamp
     ) async throws(PushError) -> PushDryRun {
-        try APNsRules.check(message, app: target.app)
+        let body = try APNsRules.encode(message, app: target.app).bytes
         guard APNsRequest.path(target.token) != nil, let base = configuration.endpoints[target.environment] else {
             throw PushError(
                 field: "token",
@@ -59,7 +59,7 @@ package struct APNsProvider: PushProvider {
         let request = PushDryRun.Request(
             url: base + APNsRequest.devicePath + PushDryRun.token,
             headers: Dictionary(headers.map { ($0.name, $0.value) }) { first, _ in first },
-            body: APNsPayload.bytes(message)
+            body: body
         )
         return PushDryRun(request: request)
     }

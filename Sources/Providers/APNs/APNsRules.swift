@@ -2,14 +2,18 @@ import ServiceKit
 
 /// Checks a message for what APNs refuses, before it is sent.
 enum APNsRules {
-    static func check(_ message: PushMessage, app: String) throws(PushError) {
+    /// - Returns: its payload as it is sent.
+    static func encode(_ message: PushMessage, app: String) throws(PushError) -> EncodedPayload {
         if message.validateOnly {
             throw PushError(field: "validateOnly", code: "BadPath", "APNs cannot check a push without delivering it; FCM can.")
         }
         try checkTopic(message, app: app)
         try PushValidation.checkCollapseId(message)
         try checkPriority(message)
-        if let payload = message.payload { return try check(payload, in: message) }
+        if let payload = message.payload {
+            try check(payload, in: message)
+            return payload
+        }
         if message.data["aps"] != nil {
             throw PushError(field: "data/aps", code: "PayloadEmpty", "\"aps\" is Apple's own name; put its members into \"apns\".")
         }
@@ -17,8 +21,10 @@ enum APNsRules {
         guard payload["aps"]?.members != nil else {
             throw PushError(field: "apns/aps", code: "PayloadEmpty", "\"apns.aps\" must be an object.")
         }
-        try checkSize(payload.text.utf8.count, of: message.pushType)
+        let bytes = Array(payload.text.utf8)
+        try checkSize(bytes.count, of: message.pushType)
         try APNsContentRules.check(payload["aps"]?.members ?? [:], as: message.pushType)
+        return EncodedPayload(checked: bytes, pushType: message.pushType)
     }
 
     /// An encoded payload was checked when it was created; only its push type is compared.

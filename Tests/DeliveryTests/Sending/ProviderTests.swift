@@ -93,14 +93,17 @@ struct ProviderTests {
         let json =
             #"{"token": "\#(token)", "provider": "apns", "app": "com.example.app", "title": "t", "data": {"a": "\#(long)", "b": "\#(long)"}}"#
         let request = try SendRequest(try JSONParser.parse(Array(json.utf8)), now: .now())
-        let problem = SendValidation.check(request, provider: .apns, platform: .ios, app: "com.example.app")
+        let problem = #expect(throws: Problem.self) {
+            try SendValidation.check(request, .apns, .ios, "com.example.app")
+        }
         #expect(problem?.code == "payload_refused")
         #expect(problem?.detail.contains("PayloadTooLarge") == true)
         let fine = try SendRequest(
             try JSONParser.parse(Array(#"{"uid": "ann", "title": "Goal"}"#.utf8)),
             now: .now()
         )
-        #expect(SendValidation.check(fine, provider: .apns, platform: .ios, app: "com.example.app") == nil)
-        #expect(SendValidation.check(fine, provider: .fcm, platform: .android, app: "com.example.app") == nil)
+        let message = try SendValidation.check(fine, .apns, .ios, "com.example.app")
+        #expect(message?.payload?.bytes == Array(#"{"aps":{"alert":{"title":"Goal"}}}"#.utf8))
+        #expect(try SendValidation.check(fine, .fcm, .android, "com.example.app")?.title == "Goal")
     }
 }

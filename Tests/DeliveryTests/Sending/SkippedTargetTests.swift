@@ -9,8 +9,9 @@ import Testing
 @Suite("Targets that cannot be sent to do not spoil a send to many")
 struct SkippedTargetTests {
     /// As without a credential of this app.
-    private static let check: SendStore.PayloadCheck = { request, _, _, app in
-        app == "retired" ? .invalid("no credentials", code: "provider_not_configured", pointer: request.pointer) : nil
+    private static let check: SendStore.PayloadCheck = { (request, _, _, app) throws(Problem) in
+        guard app == "retired" else { return nil }
+        throw .invalid("no credentials", code: "provider_not_configured", pointer: request.pointer)
     }
 
     private func enqueue(_ bench: SendingBench, _ json: String) async throws -> SendReceipt {

@@ -32,16 +32,41 @@ package enum TokenRegistry {
         }
     }
 
-    /// The kinds of those of these tokens that are registered, for sends that name a token.
-    static func kinds(of hashes: [String], on connection: BlockingConnection) throws -> [String: TokenKind] {
-        guard !hashes.isEmpty else { return [:] }
-        let rows = try connection.query(
-            "SELECT tokenHash, kind FROM tokenRegistry WHERE tokenHash = ANY(\(hashes)) AND state <> 'inactive'"
-        ).map { row in
-            let (hash, kind) = try row.decode((String, String).self)
-            return (hash, try stored(kind) as TokenKind)
+    /// What is known of tokens that sends name.
+    struct NamedTokens {
+        private struct Place: Hashable {
+            var hash: String
+            var provider: Provider
+            var app: String
         }
-        return Dictionary(rows) { first, _ in first }
+
+        /// Of those that are registered.
+        private(set) var kinds: [String: TokenKind] = [:]
+        private var dead: Set<Place> = []
+
+        init(_ hashes: [String], on connection: BlockingConnection) throws {
+            guard !hashes.isEmpty else { return }
+            let rows = try connection.query(
+                "SELECT tokenHash, kind, state, provider, app FROM tokenRegistry WHERE tokenHash = ANY(\(hashes))"
+            )
+            var registered: Set<Place> = []
+            for row in rows {
+                let (hash, kind, state, provider, app) = try row.decode((String, String?, String, String, String).self)
+                let place = Place(hash: hash, provider: try stored(provider), app: app)
+                if state != TokenState.inactive.rawValue, let kind {
+                    registered.insert(place)
+                    if kinds[hash] == nil { kinds[hash] = try stored(kind) }
+                } else if kind == nil {
+                    dead.insert(place)
+                }
+            }
+            dead.subtract(registered)
+        }
+
+        /// As in `dead(among:provider:app:)`.
+        func isDead(_ hash: TokenHash, provider: Provider, app: String) -> Bool {
+            dead.contains(Place(hash: hash.rawValue, provider: provider, app: app))
+        }
     }
 
     /// Those of these tokens that are dead: a provider said so, and no app has registered it since.
