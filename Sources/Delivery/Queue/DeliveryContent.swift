@@ -32,7 +32,7 @@ final class DeliveryContents: Sendable {
 
     private struct State {
         var contents: [Key: DeliveryContent] = [:]
-        /// A ring.
+        /// In order of their arrival from `oldest` on, and from the beginning after the last.
         var keys: [Key] = []
         var oldest = 0
 
