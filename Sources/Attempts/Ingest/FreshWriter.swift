@@ -28,13 +28,16 @@ struct FreshWriter {
             if batch.count < FreshWriter.copyRows {
                 let claims = ledger.map { LedgerStatements.insertNew($0, generation: generations.current) }
                 let facts = batch.records.map { FactInsert.query($0, of: batch, receivedAt: receivedAt) }
-                try connection.pipeline(checks + claims + facts + rollups(batch, now: receivedAt))
+                // Without BEGIN a pipeline is one transaction as well, but not on distributed tables: each statement is committed alone there.
+                try connection.pipeline(["BEGIN"] + checks + claims + facts + rollups(batch, now: receivedAt) + ["COMMIT"])
             } else {
                 guard try copy(batch, ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection) else {
                     return false
                 }
             }
-        } catch let error as PostgresError where error.isContradiction {
+        } catch {
+            connection.rollBack()
+            guard let error = error as? PostgresError, error.isContradiction else { throw error }
             hints.foundDuplicates()
             return false
         }
@@ -54,24 +57,19 @@ struct FreshWriter {
         let keys = LedgerCopy.stream(ledger, generation: generation)
         let facts = FactCopy.stream(of: batch, receivedAt: receivedAt)
         let rollups = rollups(batch, now: receivedAt)
+        try connection.pipeline(["BEGIN"] + checks)
         do {
-            try connection.pipeline(["BEGIN"] + checks)
-            do {
-                try keys.withUnsafeBytes { keys in
-                    _ = try facts.withUnsafeBytes { try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, $0)]) }
-                }
-            } catch let error as PostgresError where error.code == .internalError {
-                // Where the ledger is distributed a known key is reported like this, and so is a part of the database that is away: the
-                // other way of writing distinguishes them.
-                connection.rollBack()
-                return false
+            try keys.withUnsafeBytes { keys in
+                _ = try facts.withUnsafeBytes { try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, $0)]) }
             }
-            try connection.pipeline(rollups + ["COMMIT"])
-            return true
-        } catch {
+        } catch let error as PostgresError where error.code == .internalError {
+            // Where the ledger is distributed a known key is reported like this, and so is a part of the database that is away: the other
+            // way of writing distinguishes them.
             connection.rollBack()
-            throw error
+            return false
         }
+        try connection.pipeline(rollups + ["COMMIT"])
+        return true
     }
 
     private func rollups(_ batch: AttemptBatch, now: Timestamp) -> [Query] {
