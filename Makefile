@@ -109,8 +109,9 @@ reproducible: bootstrap ## Build a release twice in one place and compare the ar
 	@bash scripts/check-reproducible.sh
 
 .PHONY: layers
-layers: ## Check that every target imports lower layers only
+layers: ## Check that every target imports lower layers only, and that no statement fails where tables are distributed
 	@bash scripts/check-layers.sh
+	@python3 scripts/check-statements.py
 
 .PHONY: figures
 figures: ## Print the size of the sources: lines, types, unused package names, warnings, words outside the glossary
