@@ -35,6 +35,10 @@ build-tests: ## Build everything with its tests; WARNINGS=error fails on a warni
 test: build-tests ## Install what is missing and run every test
 	@bash scripts/test.sh
 
+.PHONY: test-citus
+test-citus: build-tests ## Run the suites of attempts again where Citus distributes them, on the server of PUSHWATCH_TEST_CITUS_BIN
+	@bash scripts/test-citus.sh
+
 .PHONY: verify
 verify: ## The tests that take longer than .ci/run allows: soak, alerts, escalation, limits, soak-send, fuzz, planted, client, cookbook, extend-check, incidents (90 minutes)
 	@bash scripts/verify.sh
