@@ -31,13 +31,13 @@ struct FreshWriter {
                 // Without BEGIN a pipeline is one transaction as well, but not on distributed tables: each statement is committed alone there.
                 try connection.pipeline(["BEGIN"] + checks + claims + facts + rollups(batch, now: receivedAt) + ["COMMIT"])
             } else {
-                guard try copy(batch, ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection) else {
-                    return false
-                }
+                try copy(batch, ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection)
             }
         } catch {
             connection.rollBack()
-            guard let error = error as? PostgresError, error.isContradiction else { throw error }
+            // Where the ledger is distributed a known key is an internal error, and so is a part of the database that is away: the other way of
+            // writing distinguishes them.
+            guard let error = error as? PostgresError, error.isContradiction || error.code == .internalError else { throw error }
             hints.foundDuplicates()
             return false
         }
@@ -45,7 +45,6 @@ struct FreshWriter {
         return true
     }
 
-    /// False: nothing of it was written, and it is not known why.
     private func copy(
         _ batch: AttemptBatch,
         _ ledger: [AttemptBatch.Record],
@@ -53,23 +52,15 @@ struct FreshWriter {
         after checks: [Query],
         receivedAt: Timestamp,
         on connection: BlockingConnection
-    ) throws -> Bool {
+    ) throws {
         let keys = LedgerCopy.stream(ledger, generation: generation)
         let facts = FactCopy.stream(of: batch, receivedAt: receivedAt)
         let rollups = rollups(batch, now: receivedAt)
         try connection.pipeline(["BEGIN"] + checks)
-        do {
-            try keys.withUnsafeBytes { keys in
-                _ = try facts.withUnsafeBytes { try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, $0)]) }
-            }
-        } catch let error as PostgresError where error.code == .internalError {
-            // Where the ledger is distributed a known key is reported like this, and so is a part of the database that is away: the other
-            // way of writing distinguishes them.
-            connection.rollBack()
-            return false
+        try keys.withUnsafeBytes { keys in
+            _ = try facts.withUnsafeBytes { try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, $0)]) }
         }
         try connection.pipeline(rollups + ["COMMIT"])
-        return true
     }
 
     private func rollups(_ batch: AttemptBatch, now: Timestamp) -> [Query] {
