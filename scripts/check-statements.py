@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLES = r"\b(?:notificationDeliveryAttempts|attemptLedger|ledgerState|attemptLabels)\b"
+TABLES = r"(?:\b(?:notificationDeliveryAttempts|attemptLedger|ledgerState|attemptLabels)\b|\.source\(by:|\bcountSource\.)"
 SHAPES = [
     (r"\bLATERAL\s*\(\s*SELECT\b.*\bLIMIT\b", "LATERAL … LIMIT: a subquery for each (Query.together)"),
     (r"\bFOR\s+(?:NO\s+KEY\s+)?(?:UPDATE|(?:KEY\s+)?SHARE)\b", "rows of several shards locked: compare and swap in UPDATE … RETURNING"),
-    (r"\bGROUPING\s+SETS\b|\bROLLUP\s*\(|\bCUBE\s*\(", "grouping sets: over a MATERIALIZED CTE"),
+    (r"\A(?!.*\bMATERIALIZED\b).*(?:\bGROUPING\s+SETS\b|\bROLLUP\s*\(|\bCUBE\s*\()", "grouping sets: over a MATERIALIZED CTE"),
     (r"\bEXISTS\s*\(\s*SELECT\s+FROM\b", "EXISTS (SELECT FROM …): SELECT 1"),
     (rf"\bUPDATE\s+{TABLES}.*::push[A-Z]\w*(?!\w|\[)", r"a cast from text in UPDATE: \(words:)::push…[]"),
     (rf"\bUPDATE\s+{TABLES}.*\[[^\]:]*:[^\]]*\]", "a slice of an array in UPDATE, which ends the coordinator: its elements"),
@@ -32,6 +32,7 @@ REFUSED = [
     '"SELECT status FROM attemptledger FOR NO KEY UPDATE"',
     '"SELECT 1 FROM notificationDeliveryAttempts GROUP BY ROLLUP (uid)"',
     '"""\nSELECT 1 FROM attemptLabels\nGROUP BY GROUPING SETS ((uid), ())\n"""',
+    '"SELECT minute FROM \\(rule.countSource.rawValue) GROUP BY CUBE (minute)"',
     '"SELECT 1 FROM devices WHERE EXISTS (SELECT FROM notificationDeliveryAttempts)"',
     '"UPDATE attemptLedger SET status = $1::pushStatus"',
     '"UPDATE ledgerState SET frozenAt = frozenAt[1:2]"',
@@ -40,6 +41,7 @@ ACCEPTED = [
     '"SELECT 1 FROM pushReady FOR UPDATE SKIP LOCKED"',
     '"SELECT 1 FROM notificationDeliveryAttempts ORDER BY attemptedAt LIMIT 1"',
     '"SELECT EXISTS (SELECT 1 FROM notificationDeliveryAttempts)"',
+    '"WITH c AS MATERIALIZED (SELECT uid FROM attemptLabels) SELECT uid FROM c GROUP BY ROLLUP (uid)"',
     '"UPDATE attemptLedger SET status = m.status FROM unnest($1::pushStatus[]) AS m (status)"',
     '"SELECT 1 FROM notificationDeliveryAttempts WHERE status = $1::pushStatus"',
 ]

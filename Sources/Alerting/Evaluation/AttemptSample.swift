@@ -82,10 +82,11 @@ struct AttemptSample: Sendable {
         areAllDevices = hit.count <= Self.maxDevices
         guard !people.isEmpty else { return }
         let perPerson = Self.maxLookedThrough / people.count
-        let engine = try await DatabaseEngine.read(on: reader.pool)
+        let isDistributed = try await DatabaseEngine.read(on: reader.pool).isDistributed
         for start in stride(from: 0, to: people.count, by: 100) {
             let some = Array(people[start..<min(start + 100, people.count)])
-            guard let rows = try await reader.rows(successes(of: some, perPerson, engine, reader)) else {
+            let query = isDistributed ? distributedSuccesses(of: some, perPerson, reader) : successes(of: some, perPerson, reader)
+            guard let rows = try await reader.rows(query) else {
                 areAllDevices = false
                 return
             }
@@ -99,19 +100,30 @@ struct AttemptSample: Sendable {
     }
 
     /// For each person how many attempts were looked at, and the tokens with a success among them.
-    private func successes(of people: [String], _ perPerson: Int, _ engine: DatabaseEngine, _ reader: SampleReader) -> Query {
-        func newest(of person: Query) -> Query {
-            """
-            SELECT uid, tokenHash, status = 'sent' AND eventType = 'send' AS isSuccess FROM notificationDeliveryAttempts
-            WHERE uid = \(person) AND attemptedAt >= \(reader.from) ORDER BY attemptedAt DESC LIMIT \(perPerson)
-            """
-        }
-        // One subquery for each person takes ten times as long to plan, but distributed tables have no other with a limit.
-        let each: Query =
-            "SELECT newest.* FROM unnest(\(people)) AS person (id) CROSS JOIN LATERAL (\(newest(of: "person.id"))) AS newest"
+    private func successes(of people: [String], _ perPerson: Int, _ reader: SampleReader) -> Query {
+        """
+        SELECT person.uid, count(*), coalesce(array_agg(DISTINCT tokenHash) FILTER (WHERE isSuccess), '{}')
+        FROM unnest(\(people)) AS person (uid) CROSS JOIN LATERAL (\(newest(perPerson, of: "person.uid", reader))) newest
+        GROUP BY person.uid
+        """
+    }
+
+    /// The same where tables are distributed, which have no lateral subquery with a limit: one for all of them. When it is reached, it is known
+    /// of none that enough was looked at.
+    private func distributedSuccesses(of people: [String], _ perPerson: Int, _ reader: SampleReader) -> Query {
+        let limit = perPerson * people.count
         return """
-            SELECT uid, count(*), coalesce(array_agg(DISTINCT tokenHash) FILTER (WHERE isSuccess), '{}')
-            FROM (\(engine.isDistributed ? Query.together(people.map { newest(of: "\($0)") }) : each)) AS looked GROUP BY uid
+            WITH newest AS MATERIALIZED (\(newest(limit, of: "ANY(\(people))", reader)))
+            SELECT uid, CASE WHEN (SELECT count(*) FROM newest) < \(limit) THEN 0 ELSE \(perPerson) END,
+                   coalesce(array_agg(DISTINCT tokenHash) FILTER (WHERE isSuccess), '{}')
+            FROM newest GROUP BY uid
             """
+    }
+
+    private func newest(_ limit: Int, of person: Query, _ reader: SampleReader) -> Query {
+        """
+        SELECT a.uid, tokenHash, status = 'sent' AND eventType = 'send' AS isSuccess FROM notificationDeliveryAttempts a
+        WHERE a.uid = \(person) AND attemptedAt >= \(reader.from) ORDER BY attemptedAt DESC LIMIT \(limit)
+        """
     }
 }
