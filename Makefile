@@ -59,7 +59,7 @@ fuzz: ## Attempts, HTTP framing, answers of providers and HTTP/2, mutated, with 
 	@bash scripts/fuzz.sh $$(( $(or $(MINUTES),10) * 60 ))
 
 .PHONY: soak
-soak: ## The fault tests for long: WHAT=ingest, kill, crash, commit, disk, standby, identity, limits, escalation, alerts; MINUTES=10 each
+soak: ## The fault tests for long: WHAT=ingest, kill, crash, commit, disk, standby, identity, limits, escalation, alerts, citus; MINUTES=10 each
 	@bash scripts/soak.sh $(or $(WHAT),ingest) $(or $(MINUTES),10)
 
 .PHONY: cookbook

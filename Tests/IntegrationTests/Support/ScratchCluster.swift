@@ -98,4 +98,9 @@ struct FrozenServer {
     func thaw() {
         for process in processes { kill(process, SIGCONT) }
     }
+
+    /// Ends them at once, without a word to each other.
+    func end() {
+        for process in processes { kill(process, SIGKILL) }
+    }
 }
