@@ -35,7 +35,7 @@ extension WholeService {
                         defer { checkLogs(server.log, cluster) }
                         try await server.waitUntilReady()
                         // A tenth of it is `provider_5xx`: an incident, from its beginning on.
-                        let load = PostingLoad(url: server.api.url, batchSize: 200, sendsToo: true, repeats: true)
+                        let load = PostingLoad(url: server.api.url, batchSize: 300, sendsToo: true, repeats: true)
                         try await withPool(database) { pool in
                             let kills = try await load.run(posters: 4) { try await kill(cluster, while: load, server, pool) }
                             try await check(load, kills: kills, server, pool)
