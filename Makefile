@@ -35,6 +35,10 @@ build-tests: ## Build everything with its tests; WARNINGS=error fails on a warni
 test: build-tests ## Install what is missing and run every test
 	@bash scripts/test.sh
 
+.PHONY: test-citus
+test-citus: build-tests ## Run the suites of attempts again where Citus distributes them, on the server of PUSHWATCH_TEST_CITUS_BIN
+	@bash scripts/test-citus.sh
+
 .PHONY: verify
 verify: ## The tests that take longer than .ci/run allows: soak, alerts, escalation, limits, soak-send, fuzz, planted, client, cookbook, extend-check, incidents (90 minutes)
 	@bash scripts/verify.sh
@@ -55,7 +59,7 @@ fuzz: ## Attempts, HTTP framing, answers of providers and HTTP/2, mutated, with 
 	@bash scripts/fuzz.sh $$(( $(or $(MINUTES),10) * 60 ))
 
 .PHONY: soak
-soak: ## The fault tests for long: WHAT=ingest, kill, crash, commit, disk, standby, identity, limits, escalation, alerts; MINUTES=10 each
+soak: ## The fault tests for long: WHAT=ingest, kill, crash, commit, disk, standby, identity, limits, escalation, alerts, citus; MINUTES=10 each
 	@bash scripts/soak.sh $(or $(WHAT),ingest) $(or $(MINUTES),10)
 
 .PHONY: cookbook
@@ -109,8 +113,9 @@ reproducible: bootstrap ## Build a release twice in one place and compare the ar
 	@bash scripts/check-reproducible.sh
 
 .PHONY: layers
-layers: ## Check that every target imports lower layers only
+layers: ## Check that every target imports lower layers only, and that no statement fails where tables are distributed
 	@bash scripts/check-layers.sh
+	@python3 scripts/check-statements.py
 
 .PHONY: figures
 figures: ## Print the size of the sources: lines, types, unused package names, warnings, words outside the glossary

@@ -235,7 +235,7 @@ let package = Package(
         // Tests.
         .target(
             name: "TestDatabase",
-            dependencies: ["Postgres", "LocalPostgres", .logging],
+            dependencies: ["Attempts", "Postgres", "LocalPostgres", .logging],
             path: "Tests/TestDatabase",
             swiftSettings: strict
         ),

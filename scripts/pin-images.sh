@@ -9,7 +9,9 @@ cd "$(dirname "$0")/.."
 check=
 [ "${1:-}" = --check ] && { check=1; shift; }
 files=("$@")
-[ ${#files[@]} -gt 0 ] || files=(Dockerfile deploy/docker/Dockerfile compose.yaml .github/workflows/test.yml .github/workflows/release.yml)
+[ ${#files[@]} -gt 0 ] || files=(
+    Dockerfile deploy/docker/Dockerfile compose.yaml deploy/citus/compose.yaml .github/workflows/test.yml .github/workflows/release.yml
+)
 registry=${REGISTRY:-https://registry-1.docker.io}
 
 # digest NAME TAG: of the list of platforms, as `docker pull` resolves the tag.

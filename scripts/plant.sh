@@ -31,7 +31,7 @@ plan() {
         rollup-outside-fresh)
             # The same where a batch is written as all new, in one pipeline and around COPY.
             source=FreshWriter.swift
-            edit='s/try connection\.pipeline\(checks \+ claims \+ facts \+ rollups\(batch, now: receivedAt\)\)/try connection.pipeline(checks + claims + facts)\n                try connection.pipeline(rollups(batch, now: receivedAt))/; s/try connection\.pipeline\(rollups \+ \["COMMIT"\]\)/try connection.executeScript("COMMIT")\n            try connection.pipeline(rollups)/'
+            edit='s/(try connection\.pipeline\(\["BEGIN"\] \+ checks \+ claims \+ facts) \+ rollups\(batch, now: receivedAt\) \+ \["COMMIT"\]\)/$1 + ["COMMIT"])\n                try connection.pipeline(rollups(batch, now: receivedAt))/; s/try connection\.pipeline\(rollups \+ \["COMMIT"\]\)/try connection.executeScript("COMMIT")\n            try connection.pipeline(rollups)/'
             test='AttemptsTests\.FreshWriterTests/oneTransaction'
             ;;
         rotation-unlocked)

@@ -1,17 +1,25 @@
 package import Logging
 import Postgres
+import Synchronization
 
 /// A coordinator and its workers on this machine, from a PostgreSQL that has Citus installed. For tests and benches; nothing of Citus is
 /// part of Pushwatch.
 package final class LocalCitus: Sendable {
-    package let coordinator: LocalPostgres
-    package let workers: [LocalPostgres]
+    /// Without port and directory: what each node is started with.
+    private let configuration: LocalPostgresConfiguration
+    private let directory: String
+    private let logger: Logger
+    private let started = Mutex<[LocalPostgres]>([])
 
-    package var nodes: [LocalPostgres] { [coordinator] + workers }
+    /// The coordinator first. One that was started again is another object.
+    package var nodes: [LocalPostgres] { started.withLock { $0 } }
+    package var coordinator: LocalPostgres { nodes[0] }
+    package var workers: [LocalPostgres] { Array(nodes.dropFirst()) }
 
-    private init(coordinator: LocalPostgres, workers: [LocalPostgres]) {
-        self.coordinator = coordinator
-        self.workers = workers
+    private init(configuration: LocalPostgresConfiguration, logger: Logger) {
+        self.configuration = configuration
+        directory = configuration.directory
+        self.logger = logger
     }
 
     /// - Parameters:
@@ -25,44 +33,86 @@ package final class LocalCitus: Sendable {
         settings: [String: String] = [:],
         logger: Logger
     ) async throws -> LocalCitus {
-        var nodes: [LocalPostgres] = []
+        let configuration = LocalPostgresConfiguration(
+            directory: directory,
+            binaries: binaries,
+            database: "postgres",
+            durable: durable,
+            maxConnections: 300,
+            settings: [
+                "shared_preload_libraries": "citus", "wal_level": "logical", "max_wal_senders": "10",
+                // In each database of each node Citus has a process that looks for deadlocks and for transactions that were left prepared.
+                "max_worker_processes": "100",
+            ].merging(settings) { $1 }
+        )
+        let cluster = LocalCitus(configuration: configuration, logger: logger)
         do {
-            for name in ["coordinator"] + (0..<workers).map({ "worker\($0 + 1)" }) {
-                var configuration = LocalPostgresConfiguration(
-                    directory: directory + "/" + name,
-                    database: "postgres",
-                    durable: durable,
-                    maxConnections: 200,
-                    settings: ["shared_preload_libraries": "citus", "wal_level": "logical", "max_wal_senders": "10"].merging(settings) {
-                        $1
-                    }
-                )
-                configuration.binaries = binaries
-                nodes.append(try await LocalPostgres.start(configuration, logger: logger))
-            }
+            for _ in 0...workers { try await cluster.startNode() }
         } catch {
-            for node in nodes { node.stopBlocking(.immediate) }
+            cluster.stop()
             throw error
         }
-        return LocalCitus(coordinator: nodes[0], workers: Array(nodes.dropFirst()))
+        return cluster
+    }
+
+    /// One more, which no database knows yet (`createDatabase`, `add`).
+    @discardableResult
+    package func startNode() async throws -> LocalPostgres {
+        var configuration = configuration
+        let number = nodes.count
+        configuration.directory = directory + "/" + (number == 0 ? "coordinator" : "worker\(number)")
+        let node = try await LocalPostgres.start(configuration, logger: logger)
+        started.withLock { $0.append(node) }
+        // By its socket, which needs no password: how it connects to itself when shards move.
+        let connection = try await PostgresConnection.connect(PostgresConfiguration(url: node.socketURL(database: "postgres")))
+        try await connection.executeScript("ALTER SYSTEM SET citus.local_hostname = '\(node.socketDirectory)'")
+        try await connection.executeScript("SELECT pg_reload_conf()")
+        return node
+    }
+
+    /// As when its machine ends: its processes say nothing to anybody, and write nothing any more.
+    package func kill(_ node: Int) { nodes[node].stopBlocking(.immediate) }
+
+    /// Starts a node again, where it was.
+    package func restart(_ node: Int) async throws {
+        let earlier = nodes[node]
+        var configuration = configuration
+        configuration.directory = earlier.directory
+        configuration.port = earlier.port
+        let again = try await LocalPostgres.start(configuration, logger: logger)
+        started.withLock { $0[node] = again }
     }
 
     /// A database on each node, with the extension, in which the coordinator knows the workers; its URL on the coordinator.
     package func createDatabase(_ name: String) async throws -> String {
-        for node in nodes {
-            let connection = try await PostgresConnection.connect(PostgresConfiguration(url: node.socketURL(database: "postgres")))
-            try await connection.executeScript("CREATE DATABASE \(name)")
-            try await PostgresConnection.connect(PostgresConfiguration(url: node.socketURL(database: name)))
-                .executeScript("CREATE EXTENSION citus")
-        }
-        let url = coordinator.socketURL(database: name)
-        let connection = try await PostgresConnection.connect(PostgresConfiguration(url: url))
-        // By their sockets, which need no password.
+        for node in nodes { try await createDatabase(name, on: node) }
+        let connection = try await connect(to: name)
+        // By their sockets.
         _ = try await connection.query("SELECT citus_set_coordinator_host(\(coordinator.socketDirectory), \(coordinator.port)::integer)")
-        for worker in workers {
-            _ = try await connection.query("SELECT citus_add_node(\(worker.socketDirectory), \(worker.port)::integer)")
-        }
-        return url
+        for worker in workers { try await add(worker, on: connection) }
+        return coordinator.socketURL(database: name)
+    }
+
+    /// Makes a node that was started later a worker of a database.
+    package func add(_ worker: LocalPostgres, to database: String) async throws {
+        try await createDatabase(database, on: worker)
+        try await add(worker, on: try await connect(to: database))
+    }
+
+    private func createDatabase(_ name: String, on node: LocalPostgres) async throws {
+        let connection = try await PostgresConnection.connect(PostgresConfiguration(url: node.socketURL(database: "postgres")))
+        try await connection.executeScript("CREATE DATABASE \(name)")
+        try await PostgresConnection.connect(PostgresConfiguration(url: node.socketURL(database: name)))
+            .executeScript("CREATE EXTENSION citus")
+    }
+
+    private func add(_ worker: LocalPostgres, on connection: PostgresConnection) async throws {
+        _ = try await connection.query("SELECT citus_add_node(\(worker.socketDirectory), \(worker.port)::integer)")
+    }
+
+    private func connect(to database: String) async throws -> PostgresConnection {
+        let url = coordinator.socketURL(database: database)
+        return try await PostgresConnection.connect(PostgresConfiguration(url: url, statementTimeout: .seconds(60)))
     }
 
     package func stop() {

@@ -15,7 +15,7 @@ package final class LocalPostgres: Service, Sendable {
     let logFile: String
     private let configuration: LocalPostgresConfiguration
     let password: String
-    let socketDirectory: String
+    package let socketDirectory: String
     private let dataDirectory: String
     private let logger: Logger
     private let lock: Mutex<DirectoryLock?>

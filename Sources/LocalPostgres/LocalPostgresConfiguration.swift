@@ -19,6 +19,7 @@ package struct LocalPostgresConfiguration: Sendable {
 
     package init(
         directory: String,
+        binaries: String? = nil,
         database: String = "pushwatch",
         durable: Bool = true,
         port: Int? = nil,
@@ -27,6 +28,7 @@ package struct LocalPostgresConfiguration: Sendable {
         relocates: Bool = true
     ) {
         self.directory = directory
+        self.binaries = binaries
         self.database = database
         self.durable = durable
         self.port = port

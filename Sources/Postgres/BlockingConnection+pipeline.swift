@@ -3,8 +3,9 @@ import CLibPQ
 extension BlockingConnection {
     /// Statements of which none needs the answer of another: sent together, one round trip for all (libpq's pipeline mode).
     ///
-    /// Outside a transaction they are one, committed at the end; the first error undoes all of it, and is thrown. Inside one, the first
-    /// error keeps the later statements from running and leaves the transaction to be rolled back. No COPY.
+    /// Outside a transaction they are one, committed at the end; the first error undoes all of it, and is thrown. Where they change
+    /// distributed tables that needs BEGIN and COMMIT among them. Inside a transaction, the first error keeps the later statements from
+    /// running and leaves the transaction to be rolled back. No COPY.
     package func pipeline(_ queries: [Query]) throws(PostgresError) {
         if !queries.isEmpty { _ = try pipelined(queries) }
     }

@@ -123,6 +123,13 @@ package struct Query: Sendable, ExpressibleByStringInterpolation {
     }
 }
 
+extension Query {
+    /// A subquery for each, instead of a lateral one with a limit, which distributed tables do not have.
+    package static func together(_ queries: [Query]) -> Query {
+        queries.dropFirst().reduce(queries.first.map { "(\($0))" } ?? "") { "\($0) UNION ALL (\($1))" }
+    }
+}
+
 extension Query.Parameter {
     init<Value: PostgresEncodable>(_ value: Value) {
         var encoded: [UInt8] = []

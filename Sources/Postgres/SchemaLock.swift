@@ -17,6 +17,8 @@ package enum SchemaLock {
     /// - Throws: `lockNotAvailable` after that time, with the session that has the lock.
     package static func acquire(on session: some PostgresSession, limit: Duration? = .seconds(5)) async throws {
         if let limit { try await session.execute("SET LOCAL lock_timeout = \(raw: String(limit.microseconds / 1000))") }
+        // Citus changes shards of a node at the same time otherwise, and attaching two of them can deadlock. Nothing elsewhere.
+        try await session.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
         try await acquire(.schema, on: session)
     }
 

@@ -116,7 +116,8 @@ struct AnalystRoleTests {
             .replacing("grantAnalystAccess", with: "grantAnalystAccess2").replacing("openToAnalysts", with: "openToAnalysts2")
         try await withAnalysts { store in
             let plain = "plain_\(role)"
-            try await store.pool.execute("CREATE ROLE \(raw: plain)")
+            // LOGIN: workers are connected to as the user of the statement.
+            try await store.pool.execute("CREATE ROLE \(raw: plain) LOGIN")
             do {
                 let connection = try await PostgresConnection.connect(PostgresConfiguration(url: store.url))
                 try await connection.executeScript(

@@ -28,8 +28,10 @@ struct CookbookQuery {
         return String(sql.prefix { $0 != ";" })
     }
 
-    /// Its rows as PostgreSQL writes records: `(2026-03-10,apns,3)`.
+    /// Its rows as PostgreSQL writes records: `(2026-03-10,apns,3)`. OFFSET keeps their order where tables are distributed.
     func rows(_ values: [String: String], on session: some PostgresSession) async throws -> [String] {
-        try await session.query(Query(text: "SELECT answer::text FROM (\(filled(values))) AS answer")).map { try $0.decode(String.self) }
+        try await session.query(Query(text: "SELECT answer::text FROM (\(filled(values)) OFFSET 0) AS answer")).map {
+            try $0.decode(String.self)
+        }
     }
 }

@@ -49,13 +49,12 @@ struct FsckTests {
         (
             "an id that stands on two days, counted on both",
             """
-            WITH copied AS (
-                INSERT INTO notificationDeliveryAttempts
+            WITH copied AS MATERIALIZED (
                 SELECT attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode, providerErrorCode,
-                    attemptedAt - interval '1 day', requestId, app, environment, pushType, appVersion, providerMessageId, latencyMs, sendId,
-                    receivedAt, attemptKey
-                FROM notificationDeliveryAttempts WHERE attemptId = 'a-17' RETURNING *
-            ), timed AS (INSERT INTO attemptLatencies SELECT date_trunc('minute', attemptedAt), provider, app, 20, 77, 1 FROM copied)
+                    attemptedAt - interval '1 day' AS attemptedAt, requestId, app, environment, pushType, appVersion, providerMessageId,
+                    latencyMs, sendId, receivedAt, attemptKey
+                FROM notificationDeliveryAttempts WHERE attemptId = 'a-17'
+            ), stored AS (INSERT INTO notificationDeliveryAttempts SELECT * FROM copied), timed AS (INSERT INTO attemptLatencies SELECT date_trunc('minute', attemptedAt), provider, app, 20, 77, 1 FROM copied)
             INSERT INTO attemptRollups SELECT date_trunc('minute', attemptedAt), provider, platform, eventType, status,
                 coalesce(reasonCode::text, ''), coalesce(app, ''), coalesce(environment::text, ''), coalesce(pushType, ''), 77, 1,
                 coalesce(latencyMs, 0), count(latencyMs) OVER () FROM copied

@@ -26,6 +26,7 @@ struct GrantsTests {
         relations AS (
             SELECT oid, relname::text AS relation FROM pg_class
             WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v') AND NOT relispartition
+              AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')
         ),
         whole AS (
             SELECT relation, place, job || ' ' || coalesce(string_agg(letter, '' ORDER BY number)

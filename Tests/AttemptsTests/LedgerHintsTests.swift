@@ -181,7 +181,7 @@ struct LedgerHintsTests {
                 #expect(try await store.write(attempts(0..<60), hints: hints).count { $0 == .duplicate } == 40)
                 // What was left out has space when the memory of others is freed.
                 try await store.rotate()
-                try await store.pool.execute("UPDATE ledgerState SET frozenAt = frozenAt[1:1]")
+                try await store.pool.execute("UPDATE ledgerState SET frozenAt = ARRAY[frozenAt[1]]")
                 hints.forgetOthers(of: try await LedgerGenerations.read(on: store.pool))
                 #expect(hints.filterBytes == 0)
             }

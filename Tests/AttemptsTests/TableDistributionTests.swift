@@ -69,7 +69,10 @@ struct TableDistributionTests {
         #expect(kind(state(nodes, [.ledger: distributed("attemptkey", 1), .attempts: distributed("attemptkey", 1)])) == nil)
     }
 
-    @Test("one PostgreSQL is refused with what would be needed, and stays as it is")
+    @Test(
+        "one PostgreSQL is refused with what would be needed, and stays as it is",
+        .disabled(if: TestEngine.isDistributed, "it is about one PostgreSQL")
+    )
     func singleServer() async throws {
         try await withDatabaseURL { url in
             let pool = PostgresPool(configuration: PostgresConfiguration(url: url), logger: .silent)
@@ -87,15 +90,15 @@ struct TableDistributionTests {
 
 @Suite(
     "Distributing tables on a cluster",
-    .enabled(if: citusBinaries != nil, "no Citus: PUSHWATCH_TEST_CITUS_BIN is not set"),
+    .enabled(if: TestEngine.hasCitus, Comment(rawValue: TestEngine.absence)),
     .serialized,
     .timeLimit(.minutes(5))
 )
 struct ClusterDistributionTests {
     /// A migrated database with partitions around the sample's day, on two workers.
     private func withCluster(_ body: (_ url: String, _ store: AttemptDatabase) async throws -> Void) async throws {
-        try await withLocalCitus { cluster in
-            let url = try await cluster.createDatabase("pushwatch")
+        try await withDistributedDatabase(migrated: false) { cluster, database in
+            let url = cluster.coordinator.socketURL(database: database)
             try await migrate(url)
             let pool = PostgresPool(configuration: PostgresConfiguration(url: url), logger: .silent)
             defer { pool.close() }

@@ -4,31 +4,43 @@ import Logging
 import Postgres
 import Synchronization
 
-/// One cluster for the whole test process, started when the first test asks for a database.
+/// One cluster of its kind for the whole test process, started when the first test asks for a database.
 actor SharedCluster {
-    static let shared = SharedCluster()
+    /// What `make test` tests with.
+    static let shared = TestEngine.isDistributed ? distributed : SharedCluster { try await TestCluster.start() }
+    static let distributed = SharedCluster { try await TestCluster.startDistributed() }
+
+    private let start: @Sendable () async throws -> TestCluster
     private var starting: Task<TestCluster, any Error>?
+
+    private init(_ start: @escaping @Sendable () async throws -> TestCluster) { self.start = start }
 
     func cluster() async throws -> TestCluster {
         // Every caller awaits the one start; a failed one fails them all, with its reason.
-        let task = starting ?? Task { try await TestCluster.start() }
+        let task = starting ?? Task { try await start() }
         starting = task
         return try await task.value
     }
 }
 
 /// What the exit handler, a C function without context, stops.
-let runningCluster = Mutex<LocalPostgres?>(nil)
+let runningServers = Mutex<[LocalPostgres]>([])
 
-/// Stops and deletes the cluster when the test process ends in the ordinary way. What a killed process leaves is reaped by the next.
-func stopRunningClusterAtExit() {
+/// Stops and deletes servers when the test process ends in the ordinary way. What a killed process leaves is reaped by the next.
+func stopAtExit(_ servers: [LocalPostgres]) {
+    let isFirst = runningServers.withLock { running in
+        defer { running += servers }
+        return running.isEmpty
+    }
+    guard isFirst else { return }
     atexit {
-        let cluster = runningCluster.withLock { cluster in
-            defer { cluster = nil }
-            return cluster
+        let servers = runningServers.withLock { running in
+            defer { running = [] }
+            return running
         }
-        guard let cluster else { return }
-        cluster.stopBlocking(.immediate)
-        try? FileManager.default.removeItem(atPath: cluster.directory)
+        for server in servers {
+            server.stopBlocking(.immediate)
+            try? FileManager.default.removeItem(atPath: server.directory)
+        }
     }
 }

@@ -19,9 +19,17 @@ struct TestDirectories {
     }
 
     private func reap() {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
-        for name in names where name.hasPrefix(TestDirectories.prefix) && TestDirectories.isOwnerGone(name) {
-            _ = try? LocalPostgres.discardAbandoned(directory: parent + "/" + name)
+        for name in names(in: parent) where name.hasPrefix(TestDirectories.prefix) && TestDirectories.isOwnerGone(name) {
+            let own = parent + "/" + name
+            // Several servers have theirs below it.
+            for directory in names(in: own).map({ own + "/" + $0 }) + [own] {
+                _ = try? LocalPostgres.discardAbandoned(directory: directory)
+            }
+            rmdir(own)
         }
+    }
+
+    private func names(in directory: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     }
 }

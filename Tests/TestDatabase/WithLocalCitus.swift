@@ -1,14 +1,22 @@
 import Foundation
 package import LocalPostgres
 
-/// A PostgreSQL with Citus, which is no package of Debian: its `bin` directory.
-package let citusBinaries = ProcessInfo.processInfo.environment["PUSHWATCH_TEST_CITUS_BIN"].flatMap { $0.isEmpty ? nil : $0 }
-
-/// A coordinator and its workers for the time of `body`.
+/// A cluster for the time of `body`, which may kill its nodes.
 package func withLocalCitus<Value>(workers: Int = 2, _ body: (LocalCitus) async throws -> Value) async throws -> Value {
-    let directory = try TestDirectories().makeOwn()
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    let cluster = try await LocalCitus.start(in: directory, binaries: citusBinaries ?? "", workers: workers, logger: .silent)
-    defer { cluster.stop() }
+    // What a node has said is committed must be there when it starts again.
+    let cluster = try await LocalCitus.startForTests(workers: workers, settings: ["synchronous_commit": "on"])
+    defer {
+        cluster.stop()
+        for node in cluster.nodes { try? FileManager.default.removeItem(atPath: node.directory) }
+    }
     return try await body(cluster)
+}
+
+extension LocalCitus {
+    static func startForTests(workers: Int = 2, settings: [String: String] = [:]) async throws -> LocalCitus {
+        guard let binaries = TestEngine.citusBinaries else { throw TestEngine.NoCitus() }
+        let common = ["shared_buffers": "32MB", "deadlock_timeout": "100ms", "citus.recover_2pc_interval": "1s"]
+        let settings = common.merging(settings) { $1 }
+        return try await start(in: TestDirectories().makeOwn(), binaries: binaries, workers: workers, settings: settings, logger: .silent)
+    }
 }

@@ -82,9 +82,11 @@ struct AttemptSample: Sendable {
         areAllDevices = hit.count <= Self.maxDevices
         guard !people.isEmpty else { return }
         let perPerson = Self.maxLookedThrough / people.count
+        let isDistributed = try await DatabaseEngine.read(on: reader.pool).isDistributed
         for start in stride(from: 0, to: people.count, by: 100) {
-            guard let rows = try await reader.rows(successes(of: Array(people[start..<min(start + 100, people.count)]), perPerson, reader))
-            else {
+            let some = Array(people[start..<min(start + 100, people.count)])
+            let query = isDistributed ? distributedSuccesses(of: some, perPerson, reader) : successes(of: some, perPerson, reader)
+            guard let rows = try await reader.rows(query) else {
                 areAllDevices = false
                 return
             }
@@ -101,12 +103,27 @@ struct AttemptSample: Sendable {
     private func successes(of people: [String], _ perPerson: Int, _ reader: SampleReader) -> Query {
         """
         SELECT person.uid, count(*), coalesce(array_agg(DISTINCT tokenHash) FILTER (WHERE isSuccess), '{}')
-        FROM unnest(\(people)) AS person (uid)
-        CROSS JOIN LATERAL (
-            SELECT tokenHash, status = 'sent' AND eventType = 'send' AS isSuccess FROM notificationDeliveryAttempts a
-            WHERE a.uid = person.uid AND attemptedAt >= \(reader.from) ORDER BY attemptedAt DESC LIMIT \(perPerson)
-        ) newest
+        FROM unnest(\(people)) AS person (uid) CROSS JOIN LATERAL (\(newest(perPerson, of: "person.uid", reader))) newest
         GROUP BY person.uid
+        """
+    }
+
+    /// The same where tables are distributed, which have no lateral subquery with a limit: one for all of them. When it is reached, it is known
+    /// of none that enough was looked at.
+    private func distributedSuccesses(of people: [String], _ perPerson: Int, _ reader: SampleReader) -> Query {
+        let limit = perPerson * people.count
+        return """
+            WITH newest AS MATERIALIZED (\(newest(limit, of: "ANY(\(people))", reader)))
+            SELECT uid, CASE WHEN (SELECT count(*) FROM newest) < \(limit) THEN 0 ELSE \(perPerson) END,
+                   coalesce(array_agg(DISTINCT tokenHash) FILTER (WHERE isSuccess), '{}')
+            FROM newest GROUP BY uid
+            """
+    }
+
+    private func newest(_ limit: Int, of person: Query, _ reader: SampleReader) -> Query {
+        """
+        SELECT a.uid, tokenHash, status = 'sent' AND eventType = 'send' AS isSuccess FROM notificationDeliveryAttempts a
+        WHERE a.uid = \(person) AND attemptedAt >= \(reader.from) ORDER BY attemptedAt DESC LIMIT \(limit)
         """
     }
 }

@@ -24,11 +24,16 @@ enum ReproducingSQL {
 
     private static func counts(_ rule: AlertRule, _ conditions: String) -> String {
         """
-        SELECT minute, sum(attempts)::bigint AS attempts,
-               \(bad(rule)) AS bad,
-               round(100.0 * \(bad(rule)) / nullif(sum(attempts), 0), 2) AS percent
+        WITH counted AS MATERIALIZED (
+        SELECT minute, sum(attempts) AS attempts,
+               \(bad(rule)) AS bad
         FROM \(rule.countSource.rawValue)
         WHERE \(conditions)
+        GROUP BY minute
+        )
+        SELECT minute, sum(attempts)::bigint AS attempts, coalesce(sum(bad), 0)::bigint AS bad,
+               round(100.0 * sum(bad) / nullif(sum(attempts), 0), 2) AS percent
+        FROM counted
         GROUP BY ROLLUP (minute)
         ORDER BY minute NULLS LAST;
         """

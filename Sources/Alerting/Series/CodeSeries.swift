@@ -56,7 +56,7 @@ struct CodeSeries {
                 ) ranked
                 WHERE place + (SELECT count(*) FROM providerCodeDays o WHERE o.day = ranked.day AND o.provider = ranked.provider)
                       <= \(Self.maxCodes)
-                   OR EXISTS (SELECT FROM providerCodeDays o
+                   OR EXISTS (SELECT 1 FROM providerCodeDays o
                               WHERE o.day = ranked.day AND o.provider = ranked.provider AND o.code = ranked.code)
                 ON CONFLICT (day, provider, code) DO UPDATE SET firstAt = excluded.firstAt, attempts = excluded.attempts
                 WHERE excluded.firstAt < d.firstAt

@@ -9,7 +9,7 @@ struct ReregistrationSeries {
     static let name = "reregistrations"
     /// How long a device has, in minutes.
     static let reregistrationWindow = 1440
-    /// From the beginning of an hour to the minute in which its cohort is known, late rows included.
+    /// From the beginning of an hour to the minute in which its group is known, late rows included.
     static let known = 60 + reregistrationWindow + 10
     /// Hours that one pass does, so that a catch-up does not hold up evaluation.
     private static let maxHours = 2
@@ -35,7 +35,7 @@ struct ReregistrationSeries {
         let (from, to) = (hour.timestamp, (hour + 60).timestamp)
         let isSeen = try await pool.query(
             """
-            SELECT EXISTS (SELECT FROM attemptRollups WHERE minute >= \(from) AND minute < \(to)
+            SELECT EXISTS (SELECT 1 FROM attemptRollups WHERE minute >= \(from) AND minute < \(to)
                              AND reasonCode = 'token_not_registered' AND eventType = 'send')
             """
         )[0].decode(Bool.self)
@@ -47,37 +47,76 @@ struct ReregistrationSeries {
         }
     }
 
-    /// A device is the person and the app: a new token has another hash.
+    private struct Group: Hashable {
+        var provider: String
+        var app: String
+    }
+
+    private struct Device {
+        var group: Group
+        var uid: String
+        var goneAt: Timestamp
+    }
+
+    /// Attempts, which may be distributed, and the counts, which are not, each in statements of their own.
     private func count(_ from: Timestamp, _ to: Timestamp, in transaction: any PostgresSession) async throws {
         try await transaction.execute("SET LOCAL statement_timeout = '5s'")
+        let devices = try await gone(from, to, in: transaction)
+        guard !devices.isEmpty else { return }
+        let back = try await registered(devices, in: transaction)
+        var counts: [Group: (devices: Int64, back: Int64)] = [:]
+        for (index, device) in devices.enumerated() {
+            counts[device.group, default: (0, 0)].devices += 1
+            if back.contains(index) { counts[device.group, default: (0, 0)].back += 1 }
+        }
+        let groups = Array(counts.keys)
         try await transaction.execute(
             """
-            WITH gone AS (
-                SELECT DISTINCT ON (a.provider, a.uid, a.tokenHash) a.provider, coalesce(a.app, '') AS app, a.uid, a.tokenHash, a.attemptedAt
-                FROM generate_series(0, \(Int32(Self.slices - 1))) AS i
-                CROSS JOIN LATERAL (
-                    SELECT provider, app, uid, tokenHash, attemptedAt, reasonCode, eventType FROM notificationDeliveryAttempts
-                    WHERE attemptedAt >= \(from) + i * (\(to)::timestamptz - \(from)) / \(Int32(Self.slices))
-                      AND attemptedAt < \(from) + (i + 1) * (\(to)::timestamptz - \(from)) / \(Int32(Self.slices))
-                    ORDER BY attemptedAt LIMIT \(Self.maxPerSlice)
-                ) a
-                WHERE a.reasonCode = 'token_not_registered' AND a.eventType = 'send'
-                ORDER BY a.provider, a.uid, a.tokenHash, a.attemptedAt
-            ), followed AS (
-                -- In the order of a digest: as good as random, and reproducible.
-                SELECT * FROM gone ORDER BY tokenHash LIMIT \(Self.maxDevices)
-            )
             INSERT INTO deviceReregistrationHours (hour, provider, app, devices, reregistered)
-            SELECT \(from), provider, app, count(*), count(*) FILTER (WHERE EXISTS (
-                SELECT FROM notificationDeliveryAttempts r
-                WHERE r.uid = followed.uid AND r.attemptedAt > followed.attemptedAt
-                  AND r.attemptedAt < followed.attemptedAt + make_interval(mins => \(Int32(Self.reregistrationWindow)))
-                  AND r.eventType = 'register' AND r.status = 'sent' AND r.provider = followed.provider
-                  AND coalesce(r.app, '') = followed.app
-            ))
-            FROM followed GROUP BY provider, app
+            SELECT \(from), * FROM unnest(\(groups.map(\.provider)), \(groups.map(\.app)),
+                \(groups.map { counts[$0]?.devices ?? 0 }), \(groups.map { counts[$0]?.back ?? 0 }))
             ON CONFLICT DO NOTHING
             """
         )
+    }
+
+    private func gone(_ from: Timestamp, _ to: Timestamp, in transaction: any PostgresSession) async throws -> [Device] {
+        let slices = (0..<Self.slices).map { slice -> Query in
+            let (start, end) = (from + (to - from) * slice / Self.slices, from + (to - from) * (slice + 1) / Self.slices)
+            return """
+                SELECT provider, app, uid, tokenHash, attemptedAt, reasonCode, eventType FROM notificationDeliveryAttempts
+                WHERE attemptedAt >= \(start) AND attemptedAt < \(end) ORDER BY attemptedAt LIMIT \(Self.maxPerSlice)
+                """
+        }
+        // In the order of a digest: as good as random, and reproducible.
+        return try await transaction.query(
+            """
+            SELECT provider, app, uid, goneAt FROM (
+                SELECT DISTINCT ON (provider, uid, tokenHash) provider::text, coalesce(app, '') AS app, uid, tokenHash, attemptedAt AS goneAt
+                FROM (\(Query.together(slices))) AS sampled
+                WHERE reasonCode = 'token_not_registered' AND eventType = 'send'
+                ORDER BY provider, uid, tokenHash, attemptedAt
+            ) AS gone ORDER BY tokenHash LIMIT \(Self.maxDevices)
+            """
+        ).map { row in
+            let (provider, app, uid, goneAt) = try row.decode((String, String, String, Timestamp).self)
+            return Device(group: Group(provider: provider, app: app), uid: uid, goneAt: goneAt)
+        }
+    }
+
+    /// The places of those that registered again in time. A device is the person and the app: a new token has another hash.
+    private func registered(_ devices: [Device], in transaction: any PostgresSession) async throws -> Set<Int> {
+        let rows = try await transaction.query(
+            """
+            SELECT DISTINCT gone.index
+            FROM unnest(\(Array(devices.indices)), \(devices.map(\.uid)), \(words: devices.map(\.group.provider))::pushProvider[],
+                        \(devices.map(\.group.app)), \(devices.map(\.goneAt))) AS gone (index, uid, provider, app, goneAt)
+            JOIN notificationDeliveryAttempts AS attempt ON attempt.uid = gone.uid AND attempt.provider = gone.provider
+                AND coalesce(attempt.app, '') = gone.app AND attempt.attemptedAt > gone.goneAt
+                AND attempt.attemptedAt < gone.goneAt + make_interval(mins => \(Int32(Self.reregistrationWindow)))
+            WHERE attempt.eventType = 'register' AND attempt.status = 'sent'
+            """
+        )
+        return try Set(rows.map { try $0.decode(Int.self) })
     }
 }

@@ -35,6 +35,24 @@ package struct FsckContext: Sendable {
         )
     }
 
+    /// The rows of a query without parameters in pages, until one is empty or `body` returns false. `body` may ask the transaction for few
+    /// rows of large tables: by probes, too.
+    package func pages(
+        of query: Query,
+        size: Int = 2000,
+        limit: Duration,
+        _ body: ([Row], PostgresTransaction) async throws -> Bool
+    ) async throws {
+        try await pool.withTransaction(retrying: .never) { transaction in
+            try await transaction.execute("SET LOCAL statement_timeout = '\(raw: "\(limit.components.seconds)")s'")
+            try await transaction.execute("DECLARE page NO SCROLL CURSOR FOR \(query)")
+            for method in ["hashjoin", "mergejoin"] { try await transaction.execute("SET LOCAL enable_\(raw: method) = off") }
+            while case let rows = try await transaction.query("FETCH \(raw: "\(size)") FROM page"), !rows.isEmpty {
+                guard try await body(rows, transaction) else { return }
+            }
+        }
+    }
+
     private func run(_ query: Query, settings: String) async throws -> [Row] {
         try await pool.withConnection { connection in
             try await connection.withTransaction { transaction in

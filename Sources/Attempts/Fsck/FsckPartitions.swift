@@ -40,6 +40,7 @@ struct FsckPartitions: Sendable {
             default: partitions.facts.append(partition)
             }
         }
+        if let distributed = try await DistributedSizes.read(on: session) { partitions.sizes.merge(distributed) { $1 } }
         return partitions
     }
 

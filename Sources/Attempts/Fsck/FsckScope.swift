@@ -11,6 +11,9 @@ struct FsckScope: Sendable {
     /// The tables are spread over several servers.
     var isDistributed: Bool
 
+    /// Of an id in the ledger, with its index.
+    private static let distributedBytes: Int64 = 136
+
     /// The ledger's oldest generation goes back at least eight days before the last rotation.
     static func read(_ context: FsckContext) async throws -> FsckScope {
         let rows = try await context.pool.query(
@@ -24,12 +27,14 @@ struct FsckScope: Sendable {
         guard let row = rows.first else { throw PostgresError(.decoding, "ledgerState is empty: run `pushwatch migrate`") }
         let (current, frozenAt, estimate) = try row.decode((Int32, [Timestamp], Int64).self)
         let generations = LedgerGenerations(current: current, frozenAt: frozenAt)
+        let sizes = try await DistributedSizes.read(on: context.pool)
+        let distributed = sizes?.filter { $0.key.hasPrefix("attemptledger_") }.values.reduce(0, +)
         return FsckScope(
             // An hour for servers whose clocks differ.
             ledgerSince: generations.knownSince - .seconds(3600),
             generations: generations.oldest...current,
-            ledgerEstimate: estimate,
-            isDistributed: try await DatabaseEngine.read(on: context.pool).isDistributed
+            ledgerEstimate: distributed.map { $0 / distributedBytes } ?? estimate,
+            isDistributed: distributed != nil
         )
     }
 }

@@ -28,13 +28,16 @@ struct FreshWriter {
             if batch.count < FreshWriter.copyRows {
                 let claims = ledger.map { LedgerStatements.insertNew($0, generation: generations.current) }
                 let facts = batch.records.map { FactInsert.query($0, of: batch, receivedAt: receivedAt) }
-                try connection.pipeline(checks + claims + facts + rollups(batch, now: receivedAt))
+                // Without BEGIN a pipeline is one transaction as well, but not on distributed tables: each statement is committed alone there.
+                try connection.pipeline(["BEGIN"] + checks + claims + facts + rollups(batch, now: receivedAt) + ["COMMIT"])
             } else {
-                guard try copy(batch, ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection) else {
-                    return false
-                }
+                try copy(batch, ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection)
             }
-        } catch let error as PostgresError where error.isContradiction {
+        } catch {
+            connection.rollBack()
+            // Where the ledger is distributed a known key is an internal error, and so is a part of the database that is away: the other way of
+            // writing distinguishes them.
+            guard let error = error as? PostgresError, error.isContradiction || error.code == .internalError else { throw error }
             hints.foundDuplicates()
             return false
         }
@@ -42,7 +45,6 @@ struct FreshWriter {
         return true
     }
 
-    /// False: nothing of it was written, and it is not known why.
     private func copy(
         _ batch: AttemptBatch,
         _ ledger: [AttemptBatch.Record],
@@ -50,28 +52,15 @@ struct FreshWriter {
         after checks: [Query],
         receivedAt: Timestamp,
         on connection: BlockingConnection
-    ) throws -> Bool {
+    ) throws {
         let keys = LedgerCopy.stream(ledger, generation: generation)
         let facts = FactCopy.stream(of: batch, receivedAt: receivedAt)
         let rollups = rollups(batch, now: receivedAt)
-        do {
-            try connection.pipeline(["BEGIN"] + checks)
-            do {
-                try keys.withUnsafeBytes { keys in
-                    _ = try facts.withUnsafeBytes { try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, $0)]) }
-                }
-            } catch let error as PostgresError where error.code == .internalError {
-                // Where the ledger is distributed a known key is reported like this, and so is a part of the database that is away: the
-                // other way of writing distinguishes them.
-                connection.rollBack()
-                return false
-            }
-            try connection.pipeline(rollups + ["COMMIT"])
-            return true
-        } catch {
-            connection.rollBack()
-            throw error
+        try connection.pipeline(["BEGIN"] + checks)
+        try keys.withUnsafeBytes { keys in
+            _ = try facts.withUnsafeBytes { try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, $0)]) }
         }
+        try connection.pipeline(rollups + ["COMMIT"])
     }
 
     private func rollups(_ batch: AttemptBatch, now: Timestamp) -> [Query] {

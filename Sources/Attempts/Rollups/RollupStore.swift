@@ -139,15 +139,19 @@ package enum RollupStore {
         let columns = dimensions.map(\.rawValue)
         let names = dimensions.map { "WHEN GROUPING(\($0.rawValue)) = 0 THEN '\($0.rawValue)'" }.joined(separator: " ")
         let values = dimensions.map { "WHEN GROUPING(\($0.rawValue)) = 0 THEN \($0.sql)" }.joined(separator: " ")
+        // Attempts may be distributed, and have no grouping sets then.
         let query: Query = """
-            SELECT CASE \(raw: names) END, CASE \(raw: values) END,
-                   coalesce(sum(attempts) FILTER (WHERE minute >= \(from)), 0)::bigint,
-                   coalesce(sum(attempts) FILTER (WHERE minute >= \(from) AND \(selection.isBad)), 0)::bigint,
-                   coalesce(sum(attempts) FILTER (WHERE minute < \(from)), 0)::bigint,
-                   coalesce(sum(attempts) FILTER (WHERE minute < \(from) AND \(selection.isBad)), 0)::bigint
-            FROM \(raw: selection.source(by: dimensions).rawValue)
-            WHERE \(condition(selection, dimensions, before, to))
-            GROUP BY GROUPING SETS (\(raw: columns.map { "(\($0))" }.joined(separator: ", ")))
+            WITH counted AS MATERIALIZED (
+                SELECT \(raw: columns.joined(separator: ", ")),
+                       coalesce(sum(attempts) FILTER (WHERE minute >= \(from)), 0) AS now,
+                       coalesce(sum(attempts) FILTER (WHERE minute >= \(from) AND \(selection.isBad)), 0) AS bad,
+                       coalesce(sum(attempts) FILTER (WHERE minute < \(from)), 0) AS before,
+                       coalesce(sum(attempts) FILTER (WHERE minute < \(from) AND \(selection.isBad)), 0) AS badBefore
+                FROM \(raw: selection.source(by: dimensions).rawValue)
+                WHERE \(condition(selection, dimensions, before, to)) GROUP BY \(raw: columns.joined(separator: ", "))
+            )
+            SELECT CASE \(raw: names) END, CASE \(raw: values) END, sum(now)::bigint, sum(bad)::bigint, sum(before)::bigint, sum(badBefore)::bigint
+            FROM counted GROUP BY GROUPING SETS (\(raw: columns.map { "(\($0))" }.joined(separator: ", ")))
             """
         return try await session.query(query).compactMap {
             let (name, value, attempts, bad, attemptsBefore, badBefore) = try $0.decode((String, String, Int64, Int64, Int64, Int64).self)

@@ -1,4 +1,5 @@
 import Postgres
+import PushContract
 
 /// What `QueueCheck` asks; each statement returns a line of text for each fault, 100 at most.
 enum QueueStatements {
@@ -18,36 +19,27 @@ enum QueueStatements {
         ) x ORDER BY deliveryId LIMIT 100
         """
 
-    /// By send and uid: attempts do not name their delivery. Groups with a delivery under way are left out.
-    static func attempts(days: Int64) -> Query {
+    /// By send and uid: attempts do not name their delivery. How often each was attempted, since when, and how many deliveries of it have
+    /// ended and are stored. For a cursor, which takes no parameters.
+    static func ended(days: Int64) -> Query {
         """
-        WITH ended AS (
-            SELECT d.sendId, d.uid, sum(e.attempts)::bigint AS attempts, min(d.createdAt) AS since, count(*) AS number
-            FROM (
-                SELECT deliveryId, attempts FROM pushFinished WHERE \(recent(days))
-                UNION ALL SELECT deliveryId, attempts FROM pushDead WHERE \(recent(days))
-            ) e JOIN pushDeliveries d USING (deliveryId) WHERE d.sendId IS NOT NULL GROUP BY 1, 2
-        )
-        SELECT 'send ' || e.sendId || ', uid ' || e.uid || ': ' || e.attempts || ' attempts and ' || a.number || ' rows'
-        FROM ended e CROSS JOIN LATERAL (
-            SELECT count(*) AS number FROM notificationDeliveryAttempts a
-            WHERE a.uid = e.uid AND a.sendId = e.sendId AND a.eventType = 'send' AND a.attemptedAt >= e.since - interval '5 minutes'
-        ) a
-        WHERE a.number <> e.attempts
-          AND e.number = (SELECT count(*) FROM pushDeliveries d WHERE d.sendId = e.sendId AND d.uid = e.uid)
-        ORDER BY 1 LIMIT 100
+        SELECT d.sendId, d.uid, sum(e.attempts)::bigint, min(d.createdAt), count(*),
+               (SELECT count(*) FROM pushDeliveries o WHERE o.sendId = d.sendId AND o.uid = d.uid)
+        FROM (
+            SELECT deliveryId, attempts FROM pushFinished WHERE \(recent(days))
+            UNION ALL SELECT deliveryId, attempts FROM pushDead WHERE \(recent(days))
+        ) e JOIN pushDeliveries d USING (deliveryId) WHERE d.sendId IS NOT NULL GROUP BY 1, 2
         """
     }
 
-    static func sentTwice(days: Int64) -> Query {
+    /// How many rows each of them has for a token, and how many of these say sent.
+    static func rows(_ sends: [EndedSend]) -> Query {
         """
-        SELECT 'send ' || a.sendId || ', uid ' || a.uid || ', ' || a.tokenHash || ': ' || count(*) || ' rows that say sent'
-        FROM notificationDeliveryAttempts a
-        WHERE a.attemptedAt > statement_timestamp() - \(days) * interval '1 day' AND a.eventType = 'send' AND a.status = 'sent'
-          AND a.sendId IN (SELECT sendId FROM pushSends)
-        GROUP BY a.sendId, a.uid, a.tokenHash
-        HAVING count(*) > (SELECT count(*) FROM pushDeliveries d WHERE d.sendId = a.sendId AND d.uid = a.uid)
-        ORDER BY 1 LIMIT 100
+        SELECT e.index, a.tokenHash, count(*), count(*) FILTER (WHERE a.status = 'sent')
+        FROM unnest(\(Array(sends.indices)), \(sends.map(\.uid)), \(sends.map(\.sendId)), \(sends.map { $0.since - .seconds(300) }))
+            AS e (index, uid, sendId, since)
+        JOIN notificationDeliveryAttempts a ON a.uid = e.uid AND a.sendId = e.sendId AND a.attemptedAt >= e.since
+        WHERE a.eventType = 'send' GROUP BY 1, 2
         """
     }
 
@@ -64,11 +56,15 @@ enum QueueStatements {
 
     static func possibleDuplicates(days: Int64) -> Query {
         """
-        SELECT count(*) FROM notificationDeliveryAttempts a JOIN pushSends s USING (sendId)
-        WHERE a.attemptedAt > statement_timestamp() - \(days) * interval '1 day' AND a.eventType = 'send' AND a.status = 'failed'
-          AND a.providerErrorCode = 'OutcomeUnknown' AND s.policy = 'at_least_once'
+        WITH lost AS MATERIALIZED (
+            SELECT sendId, count(*) AS number FROM notificationDeliveryAttempts
+            WHERE attemptedAt > statement_timestamp() - \(days) * interval '1 day' AND eventType = 'send' AND status = 'failed'
+              AND providerErrorCode = 'OutcomeUnknown' AND sendId IS NOT NULL
+            GROUP BY 1
+        )
+        SELECT coalesce(sum(number), 0)::bigint FROM lost JOIN pushSends s USING (sendId) WHERE s.policy = 'at_least_once'
         """
     }
 
-    private static func recent(_ days: Int64) -> Query { "finishedAt > statement_timestamp() - \(days) * interval '1 day'" }
+    private static func recent(_ days: Int64) -> Query { "finishedAt > statement_timestamp() - \(raw: "\(days)") * interval '1 day'" }
 }

@@ -25,7 +25,7 @@ struct AcceptancesElsewhere: Sendable {
               AND (\(scope.platform?.rawValue)::pushPlatform IS NULL OR platform = \(scope.platform?.rawValue)::pushPlatform)
               AND (\(scope.topic)::text IS NULL OR pushType = ANY(\(scope.pushTypes)))
               AND EXISTS (
-                  SELECT FROM instances i CROSS JOIN LATERAL jsonb_array_elements(i.credentials) c
+                  SELECT 1 FROM instances i CROSS JOIN LATERAL jsonb_array_elements(i.credentials) c
                   WHERE i.at > clock_timestamp() - \(InstanceStore.freshness.inSeconds) * interval '1 second'
                     AND NOT starts_with(\(owner) || ':', i.host || ':') AND c ->> 'id' = \(scope.credential)
                     AND (c ->> 'acceptedAt')::timestamptz > clock_timestamp() - \(Self.reportWindow.inSeconds) * interval '1 second'

@@ -52,6 +52,12 @@ struct BenchCommand: AsyncParsableCommand {
                 "Keys of each frozen day of the ledger, as synthetic filters that the server loads; 200M and the like. Measures without first."
         )
         var frozenKeys = "0"
+        @Flag(
+            help:
+                "CPU time of a Citus cluster against one PostgreSQL instead, with the programs of PUSHWATCH_TEST_CITUS_BIN; only --shards, --quick and --json apply."
+        )
+        var citus = false
+        @Option(name: .long, help: "Shards of --citus, on two workers.") var shards = 4
         @Flag(help: "About half a minute, less exact.") var quick = false
         @Option(
             name: .long,
@@ -71,6 +77,12 @@ struct BenchCommand: AsyncParsableCommand {
         func run() async throws {
             LogBootstrap.bootstrap(level: .warning)
             let logger = Logger(label: "bench")
+            if citus {
+                let settings = CitusBench.Settings(shards: shards, seconds: quick ? 3 : 10, rounds: quick ? 3 : 5)
+                let report = try await CitusBench(settings: settings, logger: logger).run()
+                Terminal.printLine(json ? try report.json() : report.table)
+                return
+            }
             let database = try await BenchDatabase.make(in: database, logger: logger)
             do {
                 let settings = IngestBench.Settings(

@@ -10,6 +10,8 @@ struct BenchDatabase: Sendable {
     let url: String
     private let local: LocalPostgres?
     private let parent: (url: String, name: String)?
+    /// As in production: flushed; checkpoints far enough apart not to fall into a measurement by chance.
+    static let settings = ["shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "30min", "wal_compression": "lz4"]
 
     static func make(in given: String?, logger: Logger) async throws -> BenchDatabase {
         let name = "pushwatch_bench_\(getpid())"
@@ -20,10 +22,8 @@ struct BenchDatabase: Sendable {
             parts.path = "/" + name
             return BenchDatabase(url: parts.string ?? given, local: nil, parent: (given, name))
         }
-        var settings = LocalPostgresConfiguration(directory: NSTemporaryDirectory() + name)
-        // As in production: flushed; checkpoints far enough apart not to fall into a measurement by chance.
-        settings.settings = ["shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "30min", "wal_compression": "lz4"]
-        let local = try await LocalPostgres.start(settings, logger: logger)
+        let configuration = LocalPostgresConfiguration(directory: NSTemporaryDirectory() + name, settings: settings)
+        let local = try await LocalPostgres.start(configuration, logger: logger)
         return BenchDatabase(url: local.socketURL, local: local, parent: nil)
     }
 

@@ -36,7 +36,7 @@ struct Ledger {
     var doubled: Int {
         get async throws {
             try await session.query(
-                "SELECT count(*) FROM (SELECT FROM notificationDeliveryAttempts GROUP BY attemptId HAVING count(*) > 1) d"
+                "SELECT count(*) FROM (SELECT 1 FROM notificationDeliveryAttempts GROUP BY attemptId HAVING count(*) > 1) d"
             )[0].decode(Int.self)
         }
     }

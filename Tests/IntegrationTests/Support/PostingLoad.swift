@@ -14,24 +14,37 @@ final class PostingLoad: Sendable {
         var refusals: [Int: Int] = [:]
         var resends = 0
         var slowest: Duration = .zero
+        var repeated = 0
+        var forgotten = 0
     }
 
     private let state: Mutex<State>
     private let prefix: String
     private let batchSize: Int
     private let sendsToo: Bool
+    private let repeats: Bool
     private let limit: Int
     private let pause: Duration
 
     /// - Parameters:
     ///   - prefix: of all ids.
+    ///   - repeats: each batch comes three times: as queued, as what it is, and once more.
     ///   - limit: batches of each poster at most.
     ///   - pause: after each batch.
-    init(url: String, prefix: String = "p", batchSize: Int = 20, sendsToo: Bool = false, limit: Int? = nil, pause: Duration = .zero) {
+    init(
+        url: String,
+        prefix: String = "p",
+        batchSize: Int = 20,
+        sendsToo: Bool = false,
+        repeats: Bool = false,
+        limit: Int? = nil,
+        pause: Duration = .zero
+    ) {
         state = Mutex(State(url: url))
         self.prefix = prefix
         self.batchSize = batchSize
         self.sendsToo = sendsToo
+        self.repeats = repeats
         self.limit = limit ?? (Soak.minutes == nil ? 2_000 : 200_000)
         self.pause = pause
     }
@@ -44,6 +57,9 @@ final class PostingLoad: Sendable {
     /// The longest that any request took, whatever its answer.
     var slowest: Duration { state.withLock { $0.slowest } }
     var resends: Int { state.withLock { $0.resends } }
+    /// Attempts that came once more after they were acknowledged, and those of them that were not answered as duplicates.
+    var repeated: Int { state.withLock { $0.repeated } }
+    var forgotten: Int { state.withLock { $0.forgotten } }
 
     func move(to url: String) { state.withLock { $0.url = url } }
     func stop() { state.withLock { $0.isStopped = true } }
@@ -75,12 +91,23 @@ final class PostingLoad: Sendable {
                 SampleAttempt(id: id, at: now - .seconds(index * 7), reason: index % 10 == 0 ? "provider_5xx" : nil).json
             }
             if Soak.minutes != nil { try await Task.sleep(for: .milliseconds(30)) }
-            if try await deliver("/attempts", body, good: [200]) { state.withLock { $0.attempts.formUnion(ids) } }
-            if sendsToo, batch % 2 == 0, try await deliver("/sends", send(name), good: [200, 202]) {
+            if repeats, try await deliver("/attempts", body.map(queued), good: [200]) == nil { continue }
+            if try await deliver("/attempts", body, good: [200]) != nil { state.withLock { $0.attempts.formUnion(ids) } }
+            if repeats, let answer = try await deliver("/attempts", body, good: [200]) {
+                state.withLock {
+                    $0.repeated += batchSize
+                    $0.forgotten += batchSize - answer.count("duplicate")
+                }
+            }
+            if sendsToo, batch % 2 == 0, try await deliver("/sends", send(name), good: [200, 202]) != nil {
                 state.withLock { _ = $0.sends.insert(name) }
             }
             if pause > .zero { try await Task.sleep(for: pause) }
         }
+    }
+
+    private func queued(_ attempt: [String: any Sendable]) -> [String: any Sendable] {
+        attempt.merging(["status": "queued"]) { $1 }.filter { $0.key != "reasonCode" }
     }
 
     private func send(_ name: String) -> [String: any Sendable] {
@@ -90,17 +117,17 @@ final class PostingLoad: Sendable {
         ]
     }
 
-    /// Sends the same bytes until they are acknowledged; false when the load ended before that.
-    private func deliver(_ path: String, _ body: any Sendable, good: Set<Int>) async throws -> Bool {
+    /// Sends the same bytes until they are acknowledged; nil when the load ended before that.
+    private func deliver(_ path: String, _ body: any Sendable, good: Set<Int>) async throws -> API.Answer? {
         let data = Array(try JSONSerialization.data(withJSONObject: body))
         for attempt in 0..<3_000 {
             let (url, isStopped) = state.withLock { ($0.url, $0.isStopped) }
-            if isStopped && attempt > 0 { return false }
+            if isStopped && attempt > 0 { return nil }
             let api = API.shared(url)
             let start = ContinuousClock.now
             let answer = try? await api.call("POST", path, type: "application/json", body: data)
             state.withLock { $0.slowest = max($0.slowest, ContinuousClock.now - start) }
-            if let answer, good.contains(answer.status) { return true }
+            if let answer, good.contains(answer.status) { return answer }
             state.withLock {
                 $0.refusals[answer?.status ?? 0, default: 0] += 1
                 $0.resends += 1

@@ -3,6 +3,7 @@ import LocalPostgres
 import Postgres
 import PushContract
 import TestDatabase
+import Testing
 
 /// A durable PostgreSQL of a test's own, which it may stop, crash and start again at the same port.
 final class ScratchCluster {
@@ -11,7 +12,7 @@ final class ScratchCluster {
     private(set) var url = ""
     private var port: Int?
     private let settings: [String: String]
-    private var frozen: [Int32] = []
+    private var frozen: FrozenServer?
 
     init(in directory: String, settings: [String: String] = [:]) {
         self.directory = directory + "/postgres"
@@ -57,18 +58,11 @@ final class ScratchCluster {
         return both + "?target_session_attrs=read-write"
     }
 
-    /// SIGSTOP to the server and all its processes: the kernel goes on acknowledging for them.
-    func freeze() throws {
-        let file = try String(contentsOfFile: directory + "/data/postmaster.pid", encoding: .utf8)
-        guard let postmaster = file.split(separator: "\n").first.flatMap({ Int32($0) }) else { return }
-        let children = try String(contentsOfFile: "/proc/\(postmaster)/task/\(postmaster)/children", encoding: .utf8)
-        frozen = [postmaster] + children.split(separator: " ").compactMap { Int32($0) }
-        for process in frozen { kill(process, SIGSTOP) }
-    }
+    func freeze() throws { frozen = try FrozenServer(directory: directory) }
 
     func thaw() {
-        for process in frozen { kill(process, SIGCONT) }
-        frozen = []
+        frozen?.thaw()
+        frozen = nil
     }
 
     /// As when the machine loses power: nothing is written any more.
@@ -85,5 +79,28 @@ func withScratchCluster<Value>(_ body: (ScratchCluster) async throws -> Value) a
         defer { cluster.crash() }
         try await cluster.start()
         return try await body(cluster)
+    }
+}
+
+/// A server that was sent SIGSTOP, with all its processes: the kernel goes on acknowledging for them.
+struct FrozenServer {
+    private let processes: [Int32]
+
+    /// - Parameter directory: the state directory of a local server.
+    init(directory: String) throws {
+        let file = try String(contentsOfFile: directory + "/data/postmaster.pid", encoding: .utf8)
+        let postmaster = try #require(file.split(separator: "\n").first.flatMap { Int32($0) })
+        let children = try String(contentsOfFile: "/proc/\(postmaster)/task/\(postmaster)/children", encoding: .utf8)
+        processes = [postmaster] + children.split(separator: " ").compactMap { Int32($0) }
+        for process in processes { kill(process, SIGSTOP) }
+    }
+
+    func thaw() {
+        for process in processes { kill(process, SIGCONT) }
+    }
+
+    /// Ends them at once, without a word to each other.
+    func end() {
+        for process in processes { kill(process, SIGKILL) }
     }
 }

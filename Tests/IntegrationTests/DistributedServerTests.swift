@@ -1,0 +1,132 @@
+import Attempts
+import Foundation
+import LocalPostgres
+import Postgres
+import PushContract
+import TestDatabase
+import Testing
+
+extension WholeService {
+    @Suite(
+        "Nodes of a distributed database fail under load",
+        .enabled(if: TestEngine.hasCitus, Comment(rawValue: TestEngine.absence)),
+        .timeLimit(.minutes(10))
+    )
+    struct DistributedServerTests {
+        /// A server on a cluster of its own, and at the end the checks that hold after any fault of a node.
+        private func withLoad(
+            _ fault: String,
+            _ body: (_ cluster: LocalCitus, _ server: ServerProcess, _ load: PostingLoad) async throws -> Int
+        ) async throws {
+            try await withLocalCitus { cluster in
+                let url = try await cluster.createDatabase("pushwatch")
+                try await distribute(url)
+                let server = try await ServerProcess.start(database: url)
+                try await server.waitUntilReady()
+                let load = PostingLoad(url: server.api.url)
+                let times = try await load.run(posters: 4) {
+                    try await load.progress(300)
+                    let times = try await body(cluster, server, load)
+                    try await load.progress(300)
+                    return times
+                }
+                #expect(load.refusals.keys.allSatisfy { $0 == 503 || $0 == 0 }, "\(load.refusals)")
+                let again = SampleAttempt(id: try #require(load.attempts.first { $0.hasSuffix("-1") }), at: .now())
+                #expect(try await server.api.post("/attempts", text: again.text).text.contains("duplicate"))
+                for node in cluster.nodes {
+                    try await withPool(node.socketURL(database: "pushwatch")) { pool in
+                        try await eventually("no transaction is left prepared on \(node.directory)") {
+                            try await pool.query("SELECT gid FROM pg_prepared_xacts").isEmpty
+                        }
+                    }
+                }
+                try await withPool(url) { pool in
+                    try await FaultReport(fault: fault, times: times, load: load).expectNothingLost(on: pool)
+                }
+                #expect(try await server.terminate().code == 0)
+                for state in ["0A000", "42601"] { #expect(!server.log.contains("PostgreSQL \(state)"), "\(server.log)") }
+            }
+        }
+
+        /// So many attempts that some belong to each shard.
+        private func refusal(_ server: ServerProcess, _ name: String) async throws -> API.Answer {
+            try await eventually("attempts are refused: \(name)") {
+                let probes = (0..<20).map { SampleAttempt(id: "probe-\(name)-\($0)", at: .now()).json }
+                let answer = try await server.api.post("/attempts", probes)
+                return answer.status == 503 ? answer : nil
+            }
+        }
+
+        @Test("a worker, then the coordinator, dies: 503 meanwhile, recovery by itself, nothing acknowledged lost, nothing left prepared")
+        func killed() async throws {
+            var soak = Soak(rounds: 3)
+            try await withLoad("node killed") { cluster, server, load in
+                while soak.next() {
+                    let node = soak.rounds % 3
+                    cluster.kill(node)
+                    let refused = try await refusal(server, "\(soak.rounds)")
+                    #expect(refused[header: "retry-after"].flatMap { Int($0) } != nil)
+                    #expect(try await server.api.get("/health").status == 200)
+                    try await cluster.restart(node)
+                    try await server.waitUntilReady()
+                    try await load.progress(300)
+                }
+                return soak.rounds
+            }
+        }
+
+        @Test("a worker no longer answers, as when its network is cut: 503 within 10 s, and posts flow again when it does")
+        func silent() async throws {
+            try await withLoad("node silent") { cluster, server, load in
+                let frozen = try FrozenServer(directory: cluster.workers[0].directory)
+                defer { frozen.thaw() }
+                let start = ContinuousClock.now
+                _ = try await refusal(server, "silent")
+                #expect(ContinuousClock.now - start < .seconds(10), "\(ContinuousClock.now - start)")
+                frozen.thaw()
+                try await load.progress(300)
+                return 1
+            }
+        }
+
+        @Test("a worker is added and shards move to it while attempts are posted")
+        func rebalanced() async throws {
+            try await withLoad("shards moved") { cluster, _, _ in
+                let worker = try await cluster.startNode()
+                try await cluster.add(worker, to: "pushwatch")
+                return try await withPool(cluster.coordinator.socketURL(database: "pushwatch")) { pool in
+                    _ = try await pool.query("SELECT citus_rebalance_start()")
+                    try await eventually("shards are on each worker") {
+                        try await DatabaseLayout.read(on: pool).nodes.allSatisfy { $0.isCoordinator || $0.shards > 0 }
+                    }
+                    return 1
+                }
+            }
+        }
+    }
+
+    @Suite("A part of the database is away")
+    struct AwayPartTests {
+        @Test("what a distributed engine says then is 503 with Retry-After, and the attempts are stored when it is back")
+        func unavailable() async throws {
+            try await withServer { server in
+                try await server.pool.withConnection { connection in
+                    try await connection.executeScript(
+                        """
+                        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                            RAISE EXCEPTION 'failure on connection marked as essential: worker:5432' USING ERRCODE = 'XX000';
+                        END $$;
+                        CREATE TRIGGER refuse BEFORE INSERT ON notificationDeliveryAttempts FOR EACH STATEMENT EXECUTE FUNCTION refuse()
+                        """
+                    )
+                }
+                let attempt = SampleAttempt(id: "away", at: .now()).text
+                let answer = try await server.api.post("/attempts", text: attempt)
+                #expect(answer.status == 503 && answer[header: "retry-after"].flatMap { Int($0) } != nil, "\(answer)")
+                #expect(!answer.text.contains("essential"))
+                try await server.pool.execute("DROP TRIGGER refuse ON notificationDeliveryAttempts")
+                #expect(try await server.api.post("/attempts", text: attempt).status == 201)
+            }
+        }
+    }
+}

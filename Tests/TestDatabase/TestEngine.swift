@@ -1,0 +1,19 @@
+import Foundation
+
+/// What the tests' databases run on: plain PostgreSQL, or tables that Citus distributes, with which `make test-citus` runs suites again.
+package enum TestEngine {
+    struct NoCitus: Error, CustomStringConvertible {
+        let description = TestEngine.absence
+    }
+
+    /// The `bin` directory of a PostgreSQL with Citus, which is no package of Debian.
+    static let citusBinaries = variable("PUSHWATCH_TEST_CITUS_BIN")
+    package static let hasCitus = citusBinaries != nil
+    package static let absence = "no Citus: PUSHWATCH_TEST_CITUS_BIN is not set"
+    /// All databases of this process are distributed ones.
+    package static let isDistributed = variable("PUSHWATCH_TEST_ENGINE") == "citus"
+
+    private static func variable(_ name: String) -> String? {
+        ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
