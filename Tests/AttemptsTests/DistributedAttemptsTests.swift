@@ -150,6 +150,25 @@ struct DistributedAttemptsTests {
         }
     }
 
+    @Test("an expired partition that somebody reads is dropped later, and writers go on")
+    func reader() async throws {
+        try await withStore { store, cluster, database in
+            let day = Sample.now.day - 95
+            let name = PartitionPlan.fact(day: day).name.lowercased()
+            try await store.maintenance.maintain()
+            try await store.maintenance.ensurePartitions(forDays: [day])
+            let url = cluster.coordinator.socketURL(database: database)
+            let reader = try await PostgresConnection.connect(PostgresConfiguration(url: url))
+            try await reader.executeScript("BEGIN; SELECT count(*) FROM notificationDeliveryAttempts")
+            try await store.maintenance.maintain()
+            #expect(try await PartitionStatements.names(on: store.pool).contains(name))
+            #expect(try await store.write(attempts()).allSatisfy { $0 == .accepted })
+            try await reader.executeScript("COMMIT")
+            try await store.maintenance.maintain()
+            #expect(try await !PartitionStatements.names(on: store.pool).contains(name))
+        }
+    }
+
     @Test("sizes are those of the shards")
     func sizes() async throws {
         try await withStore { store, _, _ in
