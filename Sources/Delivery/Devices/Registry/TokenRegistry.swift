@@ -34,7 +34,7 @@ package enum TokenRegistry {
 
     /// What is known of tokens that sends name.
     struct NamedTokens {
-        private struct Place: Hashable {
+        private struct Key: Hashable {
             var hash: String
             var provider: Provider
             var app: String
@@ -42,22 +42,22 @@ package enum TokenRegistry {
 
         /// Of those that are registered.
         private(set) var kinds: [String: TokenKind] = [:]
-        private var dead: Set<Place> = []
+        private var dead: Set<Key> = []
 
         init(_ hashes: [String], on connection: BlockingConnection) throws {
             guard !hashes.isEmpty else { return }
             let rows = try connection.query(
                 "SELECT tokenHash, kind, state, provider, app FROM tokenRegistry WHERE tokenHash = ANY(\(hashes))"
             )
-            var registered: Set<Place> = []
+            var registered: Set<Key> = []
             for row in rows {
                 let (hash, kind, state, provider, app) = try row.decode((String, String?, String, String, String).self)
-                let place = Place(hash: hash, provider: try stored(provider), app: app)
+                let key = Key(hash: hash, provider: try stored(provider), app: app)
                 if state != TokenState.inactive.rawValue, let kind {
-                    registered.insert(place)
+                    registered.insert(key)
                     if kinds[hash] == nil { kinds[hash] = try stored(kind) }
                 } else if kind == nil {
-                    dead.insert(place)
+                    dead.insert(key)
                 }
             }
             dead.subtract(registered)
@@ -65,7 +65,7 @@ package enum TokenRegistry {
 
         /// As in `dead(among:provider:app:)`.
         func isDead(_ hash: TokenHash, provider: Provider, app: String) -> Bool {
-            dead.contains(Place(hash: hash.rawValue, provider: provider, app: app))
+            dead.contains(Key(hash: hash.rawValue, provider: provider, app: app))
         }
     }
 
