@@ -73,7 +73,7 @@ struct IngestQueueTests {
         try await secondWriterBegins(IngestQueue(limits: limits))
     }
 
-    @Test("where tables are distributed, until there is enough for a full transaction")
+    @Test("where tables are distributed, until there is enough for a full transaction", .timeLimit(.minutes(1)))
     func distributedWriters() async throws {
         var limits = IngestLimits()
         limits.rowsPerTransaction = 30

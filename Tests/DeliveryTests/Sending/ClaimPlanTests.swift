@@ -28,36 +28,32 @@ struct ClaimPlanTests {
     @Test("what a circuit blocked is found by index, also by a plan from when nothing waited")
     func release() async throws {
         try await SendingBench.with { bench in
-            var configuration = bench.pool.configuration
-            configuration.maxConnections = 1
-            configuration.looksUpByIndex = true
-            let pool = PostgresPool(configuration: configuration, logger: .silent)
-            defer { pool.close() }
-            let store = SendStore(pool: pool, cipher: bench.cipher, record: AttemptRecording.recorder(slot: 9, logger: .silent))
-            try await pool.execute("VACUUM ANALYZE pushScheduled")
-            // A prepared statement has a plan of its own from its sixth execution on.
-            for _ in 1...6 { #expect(try await store.requeueUnblocked(limit: 1000) == 0) }
-            try await pool.execute(
-                """
-                INSERT INTO pushQueues (queue, app, provider, environment, class) OVERRIDING SYSTEM VALUE
-                VALUES (77, 'a', 'fcm', 'production', 'normal')
-                """
-            )
-            try await pool.execute(
-                """
-                WITH circuit AS (
-                    INSERT INTO pushCircuits (kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals,
-                        nextProbeAt, closedAt, closedBy)
-                    VALUES ('failing', 'fcm', 'a', 'production', '', '', 'c', 'x', now(), now(), 1, now(), now(), 'probe') RETURNING circuitId
+            try await bench.onOneConnection { pool, store in
+                try await pool.execute("VACUUM ANALYZE pushScheduled")
+                // A prepared statement has a plan of its own from its sixth execution on.
+                for _ in 1...6 { #expect(try await store.requeueUnblocked(limit: 1000) == 0) }
+                try await pool.execute(
+                    """
+                    INSERT INTO pushQueues (queue, app, provider, environment, class) OVERRIDING SYSTEM VALUE
+                    VALUES (77, 'a', 'fcm', 'production', 'normal')
+                    """
                 )
-                INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, circuitId)
-                SELECT n, 77, clock_timestamp() + interval '1 day', 1, circuitId FROM circuit, generate_series(1, 20000) n
-                """
-            )
-            #expect(try await store.requeueUnblocked(limit: 1000) == 1000)
-            _ = try await pool.query("SELECT pg_stat_force_next_flush()::text")
-            let read = try await pool.query("SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'pushscheduled'")
-            #expect(try read[0].decode(Int64.self) == 0)
+                try await pool.execute(
+                    """
+                    WITH circuit AS (
+                        INSERT INTO pushCircuits (kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals,
+                            nextProbeAt, closedAt, closedBy)
+                        VALUES ('failing', 'fcm', 'a', 'production', '', '', 'c', 'x', now(), now(), 1, now(), now(), 'probe') RETURNING circuitId
+                    )
+                    INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, circuitId)
+                    SELECT n, 77, clock_timestamp() + interval '1 day', 1, circuitId FROM circuit, generate_series(1, 20000) n
+                    """
+                )
+                #expect(try await store.requeueUnblocked(limit: 1000) == 1000)
+                _ = try await pool.query("SELECT pg_stat_force_next_flush()::text")
+                let read = try await pool.query("SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'pushscheduled'")
+                #expect(try read[0].decode(Int64.self) == 0)
+            }
         }
     }
 

@@ -59,50 +59,46 @@ struct LookBackTests {
     @Test("next to a snapshot that keeps what was worked off, sweeps do not read all of it each time")
     func heldSnapshot() async throws {
         try await SendingBench.with { bench in
-            var configuration = bench.pool.configuration
-            configuration.maxConnections = 1
-            configuration.looksUpByIndex = true
-            let pool = PostgresPool(configuration: configuration, logger: .silent)
-            defer { pool.close() }
-            let store = SendStore(pool: pool, cipher: bench.cipher, record: AttemptRecording.recorder(slot: 9, logger: .silent))
-            let dispatcher = SendDispatcher(
-                store: store,
-                throttles: ThrottleStore(pool: pool),
-                lookup: ScriptedProvider().lookup,
-                configuration: DispatcherConfiguration(worker: "test"),
-                logger: .silent
-            )
-            let rows = 5000
-            let sweeps = 64
-            try await bench.pool.withConnection { analyst in
-                try await analyst.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
-                _ = try await analyst.query("SELECT count(*) FROM pushReady")
-                try await pool.execute(
-                    """
-                    INSERT INTO pushQueues (queue, app, provider, environment, class) OVERRIDING SYSTEM VALUE
-                    VALUES (77, 'a', 'apns', 'production', 'normal')
-                    """
+            try await bench.onOneConnection { pool, store in
+                let dispatcher = SendDispatcher(
+                    store: store,
+                    throttles: ThrottleStore(pool: pool),
+                    lookup: ScriptedProvider().lookup,
+                    configuration: DispatcherConfiguration(worker: "test"),
+                    logger: .silent
                 )
-                for statement: Query in [
-                    "INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt) SELECT 77, n, 1, now() FROM generate_series(1, \(rows)) n",
-                    """
-                    INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber)
-                    SELECT n, 77, now() - interval '1 minute', 1 FROM generate_series(1, \(rows)) n
-                    """,
-                    """
-                    INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
-                    SELECT n, 77, n, 1, 'other', now(), now() - interval '1 minute' FROM generate_series(1, \(rows)) n
-                    """,
-                    "DELETE FROM pushReady", "DELETE FROM pushScheduled", "DELETE FROM pushLeases",
-                ] { try await pool.execute(statement) }
-                let before = try await entriesRead(pool)
-                var claims = QueueClaims(policy: QueueScheduler.Policy())
-                let start = ContinuousClock.now
-                for number in 1...sweeps { _ = try await dispatcher.round(&claims, now: start + .seconds(number)) { _ in } }
-                let read = try await entriesRead(pool) - before
-                // Those that begin at the beginning: 1, 2, 3, 4, 6, 8, 16, 32, 64.
-                #expect(read >= rows && read < Int64(3 * rows * sweeps / 5), "\(read)")
-                try await analyst.executeScript("ROLLBACK")
+                let rows = 5000
+                let sweeps = 64
+                try await bench.pool.withConnection { analyst in
+                    try await analyst.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                    _ = try await analyst.query("SELECT count(*) FROM pushReady")
+                    try await pool.execute(
+                        """
+                        INSERT INTO pushQueues (queue, app, provider, environment, class) OVERRIDING SYSTEM VALUE
+                        VALUES (77, 'a', 'apns', 'production', 'normal')
+                        """
+                    )
+                    for statement: Query in [
+                        "INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt) SELECT 77, n, 1, now() FROM generate_series(1, \(rows)) n",
+                        """
+                        INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber)
+                        SELECT n, 77, now() - interval '1 minute', 1 FROM generate_series(1, \(rows)) n
+                        """,
+                        """
+                        INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
+                        SELECT n, 77, n, 1, 'other', now(), now() - interval '1 minute' FROM generate_series(1, \(rows)) n
+                        """,
+                        "DELETE FROM pushReady", "DELETE FROM pushScheduled", "DELETE FROM pushLeases",
+                    ] { try await pool.execute(statement) }
+                    let before = try await entriesRead(pool)
+                    var claims = QueueClaims(policy: QueueScheduler.Policy())
+                    let start = ContinuousClock.now
+                    for number in 1...sweeps { _ = try await dispatcher.round(&claims, now: start + .seconds(number)) { _ in } }
+                    let read = try await entriesRead(pool) - before
+                    // Those that begin at the beginning: 1, 2, 3, 4, 6, 8, 16, 32, 64.
+                    #expect(read >= rows && read < Int64(3 * rows * sweeps / 5), "\(read)")
+                    try await analyst.executeScript("ROLLBACK")
+                }
             }
         }
     }

@@ -34,6 +34,16 @@ struct SendingBench {
         }
     }
 
+    /// Stores on one connection that looks rows up by index, so that plans and counted reads are those of its statements alone.
+    func onOneConnection(_ body: (PostgresPool, SendStore) async throws -> Void) async throws {
+        var configuration = pool.configuration
+        configuration.maxConnections = 1
+        configuration.looksUpByIndex = true
+        let own = PostgresPool(configuration: configuration, logger: .silent)
+        defer { own.close() }
+        try await body(own, SendStore(pool: own, cipher: cipher, record: AttemptRecording.recorder(slot: 9, logger: .silent)))
+    }
+
     /// An APNs token that differs by its number.
     static func token(_ number: Int) -> String { String(repeating: "0", count: 60) + "\(1000 + number)" }
 
