@@ -38,7 +38,7 @@ struct AlertsCheck: FsckCheck {
         var faults: [FsckFault] = []
         for (done, statement) in AlertsCheck.statements.enumerated() {
             context.progress(done, of: AlertsCheck.statements.count)
-            faults += try await context.twice {
+            faults += try await context.confirmed {
                 try await context.look(statement.query).map { row in
                     let (alert, other) = try row.decode((String, String).self)
                     return FsckFault("alert alert \(alert) \(statement.text) \(other)")

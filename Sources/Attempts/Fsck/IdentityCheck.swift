@@ -16,7 +16,7 @@ struct IdentityCheck: FsckCheck {
         }
         for (done, keys) in ranges.enumerated() {
             context.progress(slices.count + done, of: total)
-            faults += try await context.twice { try await newTwice(keys, context) }
+            faults += try await context.confirmed { try await newTwice(keys, context) }
         }
         return [
             FsckReport.Line(

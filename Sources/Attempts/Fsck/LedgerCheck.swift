@@ -76,9 +76,9 @@ struct LedgerCheck: FsckCheck {
     private func compare(_ suspects: [Int], _ slices: [FactSlices.Slice], _ context: FsckContext) async throws -> [FsckFault] {
         var faults: [FsckFault] = []
         for index in suspects where slices[index].hasPartition {
-            faults += try await context.twice { try await unledgered(slices[index].range, context) }
+            faults += try await context.confirmed { try await unledgered(slices[index].range, context) }
         }
-        faults += try await context.twice { try await missing(suspects, bounds(slices), context) }
+        faults += try await context.confirmed { try await missing(suspects, bounds(slices), context) }
         return faults
     }
 

@@ -20,13 +20,13 @@ package struct QueueCheck: FsckCheck {
             ("sendLeases", "no lease is long overdue", "the leases", QueueStatements.overdueLeases),
             ("sendCircuits", "nothing waits for a circuit that has closed", "blocked deliveries", QueueStatements.staleCircuits),
         ]
-        let endedFaults = try await context.twice { try await self.endedFaults(context) }
+        let endedFaults = try await context.confirmed { try await self.endedFaults(context) }
         var lines: [FsckReport.Line] = []
         for (done, question) in questions.enumerated() {
             context.progress(done, of: questions.count)
             var faults = endedFaults.filter { $0.key.hasPrefix(question.name) }
             if let query = question.query {
-                faults = try await context.twice {
+                faults = try await context.confirmed {
                     try await context.look(query, limit: QueueCheck.limit).map { FsckFault(try $0.decode(String.self)) }
                 }
             }

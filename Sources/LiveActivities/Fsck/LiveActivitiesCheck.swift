@@ -16,7 +16,7 @@ package struct LiveActivitiesCheck: FsckCheck {
         var lines: [FsckReport.Line] = []
         for (done, question) in questions.enumerated() {
             context.progress(done, of: questions.count)
-            let faults = try await context.twice {
+            let faults = try await context.confirmed {
                 try await context.look(question.query).map { FsckFault(try $0.decode(String.self)) }
             }
             lines.append(FsckReport.Line(question.name, question.promise, examined: question.examined, faults: faults))
