@@ -1,6 +1,6 @@
-package import HTTPServer
-package import Providers
-package import PushContract
+import HTTPServer
+import Providers
+import PushContract
 
 /// Refuses at submit time what a provider would refuse later: the caller can correct it now, and not after a failed attempt.
 package enum SendValidation {
