@@ -3,7 +3,7 @@ import Glibc
 
 /// Waits for events on the descriptors of all connections, and on an eventfd with which other threads wake it up.
 ///
-/// Used on the loop's thread only, except `wakeUp`, which any thread may call until `close`.
+/// Used on the loop's thread only, except `wakeUp`, which any thread may call.
 final class EventPoller: Sendable {
     private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     private let wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -40,7 +40,7 @@ final class EventPoller: Sendable {
         }
     }
 
-    func close() {
+    deinit {
         Glibc.close(epoll)
         Glibc.close(wakeDescriptor)
     }

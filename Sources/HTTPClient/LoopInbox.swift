@@ -6,9 +6,14 @@ final class LoopInbox<Item: Sendable>: Sendable {
         var arrived: [Item] = []
         var cancellations = 0
         var isStopping = false
-        var isClosed = false
         /// The loop waits in the poller and must be woken up. One wake-up is enough for a burst, and a busy loop needs none.
         var isWaiting = false
+
+        /// Whether the loop is to be woken up.
+        mutating func takeWaiting() -> Bool {
+            defer { isWaiting = false }
+            return isWaiting
+        }
     }
 
     /// What the loop takes in one turn.
@@ -29,26 +34,26 @@ final class LoopInbox<Item: Sendable>: Sendable {
 
     /// As above, for all of them together.
     func submit(contentsOf items: some Collection<Item>) -> Bool {
-        state.withLock { state in
-            guard !state.isStopping else { return false }
+        let (isAccepted, isWaiting) = state.withLock { state in
+            guard !state.isStopping else { return (false, false) }
             state.arrived.append(contentsOf: items)
-            wake(&state)
-            return true
+            return (true, state.takeWaiting())
         }
+        // Without the lock, for which the loop would wait as soon as it is awake.
+        if isWaiting { poller.wakeUp() }
+        return isAccepted
     }
 
-    func noteCancellation() {
-        state.withLock { state in
-            state.cancellations += 1
-            wake(&state)
-        }
-    }
+    func noteCancellation() { wakeUp { $0.cancellations += 1 } }
 
-    func stop() {
-        state.withLock { state in
-            state.isStopping = true
-            wake(&state)
+    func stop() { wakeUp { $0.isStopping = true } }
+
+    private func wakeUp(_ change: (inout State) -> Void) {
+        let isWaiting = state.withLock { state in
+            change(&state)
+            return state.takeWaiting()
         }
+        if isWaiting { poller.wakeUp() }
     }
 
     func take() -> Batch {
@@ -68,14 +73,5 @@ final class LoopInbox<Item: Sendable>: Sendable {
             state.isWaiting = true
             return true
         }
-    }
-
-    /// No wake-up follows after this returns.
-    func close() { state.withLock { $0.isClosed = true } }
-
-    private func wake(_ state: inout State) {
-        guard state.isWaiting, !state.isClosed else { return }
-        state.isWaiting = false
-        poller.wakeUp()
     }
 }

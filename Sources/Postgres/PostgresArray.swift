@@ -1,24 +1,40 @@
 /// Arrays of one dimension, in PostgreSQL's binary form: dimensions, null flag, element type, length, lower bound, elements.
-enum PostgresArray {
-    static func encode<Element: PostgresEncodable>(_ elements: [Element?], into bytes: inout [UInt8]) {
-        let hasNulls = elements.contains { $0 == nil }
+///
+/// Requirements of the protocol, so that there is a specialised one of each type: in generic code each element is a copy in a box.
+extension PostgresEncodable {
+    package static func encoded(_ elements: [Self]) -> [UInt8] {
+        var bytes = arrayHeader(count: elements.count, hasNulls: false)
+        for element in elements { element.append(to: &bytes) }
+        return bytes
+    }
+
+    package static func encoded(_ elements: [Self?]) -> [UInt8] {
+        var bytes = arrayHeader(count: elements.count, hasNulls: elements.contains { $0 == nil })
+        for element in elements {
+            if let element { element.append(to: &bytes) } else { bytes.appendBigEndian(Int32(-1)) }
+        }
+        return bytes
+    }
+
+    private static func arrayHeader(count: Int, hasNulls: Bool) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(20 + 24 * count)
         bytes.appendBigEndian(Int32(1))
         bytes.appendBigEndian(Int32(hasNulls ? 1 : 0))
         // In an array there is no inference per element: strings are text there.
-        bytes.appendBigEndian(Element.oid == 0 ? 25 : Element.oid)
-        bytes.appendBigEndian(Int32(elements.count))
+        bytes.appendBigEndian(oid == 0 ? 25 : oid)
+        bytes.appendBigEndian(Int32(count))
         bytes.appendBigEndian(Int32(1))
-        for element in elements {
-            guard let element else {
-                bytes.appendBigEndian(Int32(-1))
-                continue
-            }
-            let start = bytes.count
-            bytes.appendBigEndian(Int32(0))
-            element.encode(into: &bytes)
-            let length = Int32(bytes.count - start - 4)
-            withUnsafeBytes(of: length.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
-        }
+        return bytes
+    }
+
+    /// With its length.
+    private func append(to bytes: inout [UInt8]) {
+        let start = bytes.count
+        bytes.appendBigEndian(Int32(0))
+        encode(into: &bytes)
+        let length = UInt32(bytes.count - start - 4)
+        for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index)) }
     }
 }
 

@@ -9,6 +9,9 @@ package protocol PostgresEncodable: Sendable {
     static var arrayOID: UInt32 { get }
     /// Appends the binary form (text for oid 0).
     func encode(into bytes: inout [UInt8])
+    /// The binary form of an array.
+    static func encoded(_ elements: [Self]) -> [UInt8]
+    static func encoded(_ elements: [Self?]) -> [UInt8]
 }
 
 /// A value that can be read from a binary result column.

@@ -24,9 +24,7 @@ package struct Query: Sendable, ExpressibleByStringInterpolation {
 
         /// An array without nulls.
         package static func value<Value: PostgresEncodable>(list: [Value]) -> Parameter {
-            var bytes: [UInt8] = []
-            PostgresArray.encode(list.map(Optional.some), into: &bytes)
-            return Parameter(oid: Value.arrayOID, bytes: bytes, isBinary: true)
+            .binary(Value.encoded(list), oid: Value.arrayOID)
         }
     }
 
@@ -75,13 +73,11 @@ package struct Query: Sendable, ExpressibleByStringInterpolation {
         }
 
         package mutating func appendInterpolation<Value: PostgresEncodable>(_ values: [Value]) {
-            appendInterpolation(values.map(Optional.some))
+            appendInterpolation(binary: Value.encoded(values), oid: Value.arrayOID)
         }
 
         package mutating func appendInterpolation<Value: PostgresEncodable>(_ values: [Value?]) {
-            var bytes: [UInt8] = []
-            PostgresArray.encode(values, into: &bytes)
-            append(Parameter(oid: Value.arrayOID, bytes: bytes, isBinary: true))
+            appendInterpolation(binary: Value.encoded(values), oid: Value.arrayOID)
         }
 
         /// Bytes bind as `bytea`, not as an array of integers.
@@ -108,11 +104,7 @@ package struct Query: Sendable, ExpressibleByStringInterpolation {
 
         /// Splices another query with its parameters, renumbered.
         package mutating func appendInterpolation(_ other: Query) {
-            var text = other.sql
-            for index in other.parameters.indices.reversed() {
-                text = text.replacingParameter(index + 1, with: parameters.count + index + 1)
-            }
-            sql += text
+            sql += parameters.isEmpty ? other.sql : other.sql.renumberingParameters(upTo: other.parameters.count, by: parameters.count)
             parameters += other.parameters
         }
 
@@ -139,17 +131,21 @@ extension Query.Parameter {
 }
 
 extension String {
-    /// `$number` replaced by `$replacement`, where no further digit follows.
-    fileprivate func replacingParameter(_ number: Int, with replacement: Int) -> String {
-        var result = ""
-        var rest = self[...]
-        let needle = "$\(number)"
-        while let range = rest.firstRange(of: needle) {
-            result += rest[..<range.lowerBound]
-            let isWhole = range.upperBound == rest.endIndex || !rest[range.upperBound].isNumber
-            result += isWhole ? "$\(replacement)" : needle
-            rest = rest[range.upperBound...]
+    /// `$1`, `$2` … `$count` with `offset` added to each.
+    fileprivate func renumberingParameters(upTo count: Int, by offset: Int) -> String {
+        let old = Array(utf8)
+        var new: [UInt8] = []
+        new.reserveCapacity(old.count + count)
+        var position = 0
+        while position < old.count {
+            new.append(old[position])
+            position += 1
+            guard new.last == UInt8(ascii: "$") else { continue }
+            let digits = old[position...].prefix { (0x30...0x39).contains($0) }
+            guard let number = Int(String(decoding: digits, as: UTF8.self)), (1...max(1, count)).contains(number) else { continue }
+            new += "\(number + offset)".utf8
+            position = digits.endIndex
         }
-        return result + rest
+        return String(decoding: new, as: UTF8.self)
     }
 }

@@ -1,4 +1,5 @@
 package import PushContract
+import ServiceKit
 
 /// The outcome of one attempt at a provider, and its consequences. Never contains a token.
 package struct PushOutcome: Sendable, Hashable {
@@ -27,8 +28,10 @@ package struct PushOutcome: Sendable, Hashable {
     package var detail: String
     /// Which other deliveries the answer concerns; `message` after success.
     package var refusalScope = RefusalScope.message
-    /// The provider's clock, from the `Date` header.
-    package var providerTime: Timestamp?
+    /// The `Date` header.
+    package var providerDate: String?
+    /// The provider's clock. Hardly any answer is asked for it.
+    package var providerTime: Timestamp? { providerDate.flatMap(RetryAfter.date) }
 
     /// The provider accepted the push.
     package static func sent(messageId: String?, httpStatus: Int, latency: Duration) -> PushOutcome {

@@ -62,7 +62,10 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
     }
 
     private static func apnsBytes(_ token: String) -> [UInt8] {
-        token.utf8.filter { !isSpace($0) && $0 != 0x3C && $0 != 0x3E }.map(lowered)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(token.utf8.count)
+        for byte in token.utf8 where !isSpace(byte) && byte != 0x3C && byte != 0x3E { bytes.append(lowered(byte)) }
+        return bytes
     }
 
     private static func fcmBytes(_ token: String) -> [UInt8] {
@@ -108,6 +111,7 @@ extension Sequence<UInt8> {
     package var hexDigits: String {
         let table = Array("0123456789abcdef".utf8)
         var digits: [UInt8] = []
+        digits.reserveCapacity(64)
         for byte in self {
             digits.append(table[Int(byte >> 4)])
             digits.append(table[Int(byte & 15)])

@@ -63,7 +63,7 @@ struct AnswerFuzz: Fuzzer {
     }
 
     private mutating func check(_ outcome: inout PushOutcome, of provider: Provider, _ token: String, _ answer: OutboundResponse) throws {
-        outcome.providerTime = answer.header("date").flatMap(RetryAfter.date)
+        outcome.providerDate = answer.header("date")
         outcomes[outcome.reasonCode?.rawValue ?? "accepted", default: 0] += 1
         guard (outcome.status == .sent) == (answer.status == 200), (outcome.reasonCode == nil) == (outcome.status == .sent) else {
             throw fault("\(answer.status) is \(outcome.status)", answer)

@@ -18,11 +18,11 @@ enum EnvironmentDecision {
         _ refusal: PushOutcome,
         of delivery: ClaimedDelivery,
         _ tokenHash: TokenHash,
-        hasOther: Bool
+        hasOther: @autoclosure () -> Bool
     ) -> PushFindings.EnvironmentUpdate? {
         guard delivery.provider == .apns, let tokenEnvironment = tokenEnvironment(delivery, tokenHash) else { return nil }
         switch delivery.environmentTrial {
-        case nil: return refusal.providerErrorCode == code && hasOther ? .uncertain(tokenEnvironment) : nil
+        case nil: return refusal.providerErrorCode == code && hasOther() ? .uncertain(tokenEnvironment) : nil
         // A key that is not for this environment, or a topic that is not, ends the trial too: it must not hold what else there is.
         case .trying where refusal.providerErrorCode == code || refusal.retryClass == .afterFix:
             return .resolved(tokenEnvironment, .neither)

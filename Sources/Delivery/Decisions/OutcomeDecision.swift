@@ -13,7 +13,7 @@ enum OutcomeDecision {
         _ push: Push,
         after outcome: PushOutcome,
         _ findings: inout PushFindings,
-        hasOtherEnvironment: Bool = false,
+        hasOtherEnvironment: @autoclosure () -> Bool = false,
         now: Timestamp,
         delays: RetryDelays,
         random: Double
@@ -26,7 +26,7 @@ enum OutcomeDecision {
             outcome,
             of: delivery,
             push.identity.tokenHash,
-            hasOther: hasOtherEnvironment
+            hasOther: hasOtherEnvironment()
         )
         if case .resolved? = findings.tokenEnvironment {
             // Neither environment accepts it: what counts is the refusal in the environment it was registered with.

@@ -89,7 +89,7 @@ extension JSONFields {
     /// A field that is required where there is no default.
     fileprivate mutating func value<Value>(
         _ name: String,
-        _ read: (JSONValue, Field) throws(Problem) -> Value,
+        _ read: @escaping Reader<Value>,
         or standard: Value?
     ) throws(Problem) -> Value {
         guard let standard else { return try required(name, read) }

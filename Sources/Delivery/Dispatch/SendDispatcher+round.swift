@@ -159,8 +159,11 @@ extension SendDispatcher {
             noteUnknownLeases()
             throw error
         }
+        let usual = credential(queue.scope)
         for delivery in claimed {
-            slots.enter(delivery, credential(delivery.scope), now: .now)
+            // Its device may have changed to the other environment since.
+            let credential = delivery.environment == queue.environment ? usual : credential(delivery.scope)
+            slots.enter(delivery, credential, now: .now)
             start(delivery)
         }
         if let last = claimed.last { queueClaims.claimed(last.seq, in: queue.id) }

@@ -68,7 +68,8 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         var push = push
         let prepared = prepare(&push)
         let scope = PushScope(push.identity, topic: prepared.topic)
-        let credential = credential(for: scope)
+        let provider = lookup(scope.provider, scope.app, scope.environment)
+        let credential = provider?.credential ?? ""
         let circuitsToClose: [Circuit]
         switch gate.admit(scope, credential: credential, lease: lease, now: now()) {
         case .blocked(let obstacle): return await block(push, lease, by: obstacle, decide)
@@ -87,7 +88,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         }
         let clock = push.clock ?? now
         let startedAt = clock()
-        let answer = await request(push, prepared, permit: PushPermit())
+        let answer = await request(push, prepared, to: provider, permit: PushPermit())
         answered(answer)
         let verdict = await assess(
             answer,
@@ -237,10 +238,14 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     }
 
     /// The only place where a push is handed to a provider.
-    private func request(_ push: Push, _ prepared: Prepared, permit: consuming PushPermit) async -> PushOutcome {
+    private func request(
+        _ push: Push,
+        _ prepared: Prepared,
+        to provider: (any PushProvider)?,
+        permit: consuming PushPermit
+    ) async -> PushOutcome {
         let now = now()
         let identity = push.identity
-        let provider = lookup(identity.provider, identity.app, identity.environment)
         switch prepared.content {
         case .failure(let error): return .failed(Classification(.unknown, retry: .never), code: error.code, detail: error.message)
         case .success(.message(let message, let token)):

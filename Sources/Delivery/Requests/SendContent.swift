@@ -25,14 +25,14 @@ package struct SendContent: Sendable, Hashable {
     /// As it is stored.
     package var json: JSONValue {
         var members: [String: JSONValue] = ["priority": .string(priority.rawValue)]
-        members["title"] = title.map(JSONValue.string)
-        members["body"] = body.map(JSONValue.string)
-        members["pushType"] = pushType.map(JSONValue.string)
-        members["collapseId"] = collapseId.map(JSONValue.string)
-        members["topic"] = topic.map(JSONValue.string)
-        members["sound"] = sound.map(JSONValue.string)
-        members["badge"] = badge.map(JSONValue.integer)
-        members["text"] = text
+        if let title { members["title"] = .string(title) }
+        if let body { members["body"] = .string(body) }
+        if let pushType { members["pushType"] = .string(pushType) }
+        if let collapseId { members["collapseId"] = .string(collapseId) }
+        if let topic { members["topic"] = .string(topic) }
+        if let sound { members["sound"] = .string(sound) }
+        if let badge { members["badge"] = .integer(badge) }
+        if let text { members["text"] = text }
         if !data.isEmpty { members["data"] = .object(data) }
         if !apns.isEmpty { members["apns"] = .object(apns) }
         if !fcm.isEmpty { members["fcm"] = .object(fcm) }

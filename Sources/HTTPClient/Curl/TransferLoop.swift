@@ -124,9 +124,7 @@ final class TransferLoop {
             for exchange in group.remove(where: { _ in true }) { give(exchange, .notWritten, .shutdown, "the client was shut down") }
         }
         finishExchanges()
-        inbox.close()
         idle = []
         groups = [:]
-        poller.close()
     }
 }

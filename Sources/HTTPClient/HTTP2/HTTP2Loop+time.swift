@@ -57,9 +57,7 @@ extension HTTP2Loop {
         }
         deliver()
         metrics.measure([])
-        inbox.close()
         pools = []
         connections = [:]
-        poller.close()
     }
 }

@@ -9,7 +9,7 @@ extension JSONFields {
     package static func string(_ length: ClosedRange<Int>) -> Reader<String> {
         { value, field throws(Problem) in
             guard case .string(let string) = value else { throw field.invalid("\"\(field.name)\" is a string; this is \(value.kind).") }
-            guard length.contains(string.unicodeScalars.count) else {
+            guard hasLength(string, length) else {
                 throw field.invalid("\"\(field.name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
             }
             guard !string.hasControlCharacter else {
@@ -23,11 +23,16 @@ extension JSONFields {
     package static func text(_ length: ClosedRange<Int>) -> Reader<String> {
         { value, field throws(Problem) in
             guard case .string(let string) = value else { throw field.invalid("\"\(field.name)\" is a string; this is \(value.kind).") }
-            guard length.contains(string.unicodeScalars.count) else {
+            guard hasLength(string, length) else {
                 throw field.invalid("\"\(field.name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
             }
             return string
         }
+    }
+
+    /// A string has no more characters than bytes, which need not be counted.
+    private static func hasLength(_ string: String, _ length: ClosedRange<Int>) -> Bool {
+        length.lowerBound <= 1 && length.contains(string.utf8.count) || length.contains(string.unicodeScalars.count)
     }
 
     /// 1–200 visible ASCII characters.

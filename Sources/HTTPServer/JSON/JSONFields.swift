@@ -19,6 +19,7 @@ package struct JSONFields {
         }
         self.pointer = pointer
         rest = members
+        asked.reserveCapacity(24)
     }
 
     /// The member as it is; nil when absent or null.
@@ -28,22 +29,20 @@ package struct JSONFields {
         return value
     }
 
-    package mutating func optional<Value>(
-        _ name: String,
-        _ read: (JSONValue, _ field: Field) throws(Problem) -> Value
-    ) throws(Problem) -> Value? {
+    /// - Parameter reader: made only if the member is there; most are not.
+    package mutating func optional<Value>(_ name: String, _ reader: @autoclosure () -> Reader<Value>) throws(Problem) -> Value? {
         guard let value = optional(name) else { return nil }
-        return try read(value, field(name))
+        return try reader()(value, field(name))
     }
 
     package mutating func required<Value>(
         _ name: String,
         _ read: (JSONValue, _ field: Field) throws(Problem) -> Value
     ) throws(Problem) -> Value {
-        guard let value = try optional(name, read) else {
+        guard let value = optional(name) else {
             throw .invalid("Add the field \"\(name)\".", code: "missing_field", pointer: field(name).pointer)
         }
-        return value
+        return try read(value, field(name))
     }
 
     /// Refuses what is left.
@@ -57,16 +56,17 @@ package struct JSONFields {
     }
 
     package func field(_ name: String) -> Field {
-        Field(name: name, token: name.jsonPointerToken, parent: pointer)
+        Field(name: name, token: name, parent: pointer)
     }
 
     /// A place in the body.
     package struct Field: Sendable {
         package var name: String
+        /// Its key or index.
         let token: String
         /// Pointer to what it is in.
         let parent: String
-        package var pointer: String { "\(parent)/\(token)" }
+        package var pointer: String { "\(parent)/\(token.jsonPointerToken)" }
 
         package func invalid(_ detail: String, code: String = "invalid") -> Problem { .invalid(detail, code: code, pointer: pointer) }
     }

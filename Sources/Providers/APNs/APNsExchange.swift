@@ -66,7 +66,7 @@ struct APNsExchange: Sendable {
             let response = try await client.send(request)
             var outcome = APNsResponse(response, now: now).outcome(latency: response.latency)
             outcome.responseTime = response.responseTime
-            outcome.providerTime = response.header("date").flatMap(RetryAfter.date)
+            outcome.providerDate = response.header("date")
             return Reply(outcome: outcome, response: response)
         } catch {
             return Reply(outcome: .notSent(error), response: nil)

@@ -6,7 +6,7 @@ enum APNsPayload {
     static func json(_ message: PushMessage) -> JSONValue {
         var payload = message.data
         payload["aps"] = .object(aps(message))
-        return JSONValue.object(payload).merged(with: .object(message.apns))
+        return message.apns.isEmpty ? .object(payload) : JSONValue.object(payload).merged(with: .object(message.apns))
     }
 
     static func aps(_ message: PushMessage) -> [String: JSONValue] {

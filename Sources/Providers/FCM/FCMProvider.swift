@@ -118,7 +118,7 @@ package struct FCMProvider: PushProvider {
             let reply = FCMResponse(response, now: now)
             var outcome = reply.outcome(latency: response.latency, target: target)
             outcome.responseTime = response.responseTime
-            outcome.providerTime = response.header("date").flatMap(RetryAfter.date)
+            outcome.providerDate = response.header("date")
             return Reply(
                 outcome: outcome,
                 isAccessTokenRefused: reply.isAccessTokenRefused,

@@ -86,8 +86,9 @@ struct CredentialEntry: Sendable, Hashable {
     /// The best entry for a delivery: one that names the app, else one for all apps. An app that an entry names is not served by another entry
     /// in the environments that this one leaves out.
     static func index(of entries: [CredentialEntry], _ provider: Provider, app: String, _ environment: PushEnvironment) -> Int? {
-        let own = entries.indices.filter { entries[$0].provider == provider && entries[$0].apps.contains(app) }
-        let fitting = own.isEmpty ? entries.indices.filter { entries[$0].provider == provider && entries[$0].apps.isEmpty } : own
-        return fitting.first { provider == .fcm || entries[$0].environments.contains(environment) }
+        let isNamed = entries.contains { $0.provider == provider && $0.apps.contains(app) }
+        return entries.firstIndex {
+            $0.provider == provider && (isNamed ? $0.apps.contains(app) : $0.apps.isEmpty) && $0.endpoint(environment) != nil
+        }
     }
 }

@@ -21,9 +21,16 @@ final class ProviderRegistry: Service, Sendable {
     }
 
     private struct State {
-        var slots: [Slot]
+        var slots: [Slot] { didSet { entries = slots.map(\.entry) } }
+        /// Of the slots, in order: each push looks them up.
+        private(set) var entries: [CredentialEntry]
         /// Why the newest of a file is not in use, by the entry's name.
         var faults: [String: String] = [:]
+
+        init(slots: [Slot]) {
+            self.slots = slots
+            entries = slots.map(\.entry)
+        }
     }
 
     private let configuration: ServerConfiguration
@@ -77,7 +84,7 @@ final class ProviderRegistry: Service, Sendable {
     @Sendable
     func lookup(_ provider: Provider, app: String, environment: PushEnvironment) -> (any PushProvider)? {
         state.withLock { state in
-            CredentialEntry.index(of: state.slots.map(\.entry), provider, app: app, environment).map { state.slots[$0].provider }
+            CredentialEntry.index(of: state.entries, provider, app: app, environment).map { state.slots[$0].provider }
         }
     }
 

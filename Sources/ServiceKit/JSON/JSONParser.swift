@@ -154,6 +154,7 @@ package struct JSONParser {
 
     private mutating func string() throws(Fault) -> String {
         position += 1
+        if let string = plainString() { return string }
         var content: [UInt8] = []
         while position < bytes.count {
             let byte = bytes[position]
@@ -170,6 +171,22 @@ package struct JSONParser {
             }
         }
         throw fault("a string does not end")
+    }
+
+    /// A string of ASCII without escapes, as most are, is made at once; nil for any other, of which nothing is taken.
+    private mutating func plainString() -> String? {
+        let string: String? = bytes.withUnsafeBufferPointer { bytes in
+            var end = position
+            while end < bytes.count, (0x20..<0x80).contains(bytes[end]), bytes[end] != UInt8(ascii: "\\") {
+                if bytes[end] == UInt8(ascii: "\"") {
+                    return String(decoding: UnsafeBufferPointer(rebasing: bytes[position..<end]), as: UTF8.self)
+                }
+                end += 1
+            }
+            return nil
+        }
+        if let string { position += string.utf8.count + 1 }
+        return string
     }
 
     private mutating func escape(into content: inout [UInt8]) throws(Fault) {

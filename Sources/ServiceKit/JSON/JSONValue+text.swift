@@ -35,7 +35,11 @@ extension JSONValue {
 
     private static func write(_ string: String, into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        if string.utf8.contains(where: isEscaped) {
+        let start = bytes.count
+        bytes += string.utf8
+        // Hardly any has something to escape; those are written once more.
+        if bytes[start...].contains(where: isEscaped) {
+            bytes.removeSubrange(start...)
             let digits = Array("0123456789abcdef".utf8)
             for byte in string.utf8 {
                 switch byte {
@@ -45,8 +49,6 @@ extension JSONValue {
                 default: bytes.append(byte)
                 }
             }
-        } else {
-            bytes += string.utf8
         }
         bytes.append(UInt8(ascii: "\""))
     }
