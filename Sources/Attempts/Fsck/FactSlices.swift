@@ -1,5 +1,5 @@
 import Postgres
-import PushContract
+package import PushContract
 
 /// The days of attempts, cut into pieces of which one statement takes a moment: by how large a day's partition is.
 struct FactSlices {
@@ -8,6 +8,9 @@ struct FactSlices {
         var range: Range<Timestamp>
         var hasPartition: Bool
     }
+
+    /// In a piece, about.
+    static let usualAttempts = 100_000
 
     /// Ascending, without gap, from the oldest partition to the last closed minute.
     let all: [Slice]
@@ -35,13 +38,24 @@ struct FactSlices {
 
     /// Those with attempts that are to be checked.
     func within(_ days: Int64, before now: Timestamp) -> [Range<Timestamp>] {
-        let start = Timestamp(seconds: (now.day - days) * 86_400)
+        let start = FactSlices.start(of: days, before: now)
         return all.filter { $0.hasPartition && $0.range.lowerBound >= start }.map(\.range)
     }
 
-    /// About 100,000 attempts a piece; never less than a minute of them. Where the size is not known, an hour.
+    static func start(of days: Int64, before now: Timestamp) -> Timestamp { Timestamp(seconds: (now.day - days) * 86_400) }
+
+    /// As many as usual a piece; never less than a minute of them. Where the size is not known, an hour.
     private static func pieces(bytes: Int64) -> Int64 {
         if bytes == 0 { return 1 }
         return [1, 2, 4, 8, 24, 48, 96, 288, 1440].first { bytes / $0 <= 40 << 20 } ?? 1440
+    }
+}
+
+extension FsckContext {
+    /// Pieces of the days that are checked, with what is still being written.
+    package func attemptSlices() async throws -> [Range<Timestamp>] {
+        let partitions = try await FsckPartitions.read(on: pool)
+        let end = partitions.facts.map(\.to).max() ?? now
+        return FactSlices(partitions.facts, sizes: partitions.sizes, until: end).within(days, before: now)
     }
 }

@@ -1,3 +1,4 @@
+import Attempts
 import Postgres
 import PushContract
 
@@ -32,14 +33,22 @@ enum QueueStatements {
         """
     }
 
-    /// How many rows each of them has for a token, and how many of these say sent.
+    /// How many rows each of them has.
     static func rows(_ sends: [EndedSend]) -> Query {
         """
-        SELECT e.index, a.tokenHash, count(*), count(*) FILTER (WHERE a.status = 'sent')
+        SELECT e.index, count(*)
         FROM unnest(\(Array(sends.indices)), \(sends.map(\.uid)), \(sends.map(\.sendId)), \(sends.map { $0.since - .seconds(300) }))
             AS e (index, uid, sendId, since)
         JOIN notificationDeliveryAttempts a ON a.uid = e.uid AND a.sendId = e.sendId AND a.attemptedAt >= e.since
-        WHERE a.eventType = 'send' GROUP BY 1, 2
+        WHERE a.eventType = 'send' GROUP BY 1
+        """
+    }
+
+    /// How many deliveries each of them has to its person, in their order.
+    static func deliveries(of sends: [RepeatedSends.Send]) -> Query {
+        """
+        SELECT (SELECT count(*) FROM pushDeliveries d WHERE d.sendId = e.sendId AND d.uid = e.uid)
+        FROM unnest(\(sends.map(\.sendId)), \(sends.map(\.uid))) WITH ORDINALITY AS e (sendId, uid, index) ORDER BY e.index
         """
     }
 
@@ -54,11 +63,11 @@ enum QueueStatements {
         ORDER BY s.deliveryId LIMIT 100
         """
 
-    static func possibleDuplicates(days: Int64) -> Query {
+    static func possibleDuplicates(in slice: Range<Timestamp>) -> Query {
         """
         WITH lost AS MATERIALIZED (
             SELECT sendId, count(*) AS number FROM notificationDeliveryAttempts
-            WHERE attemptedAt > statement_timestamp() - \(days) * interval '1 day' AND eventType = 'send' AND status = 'failed'
+            WHERE attemptedAt >= \(slice.lowerBound) AND attemptedAt < \(slice.upperBound) AND eventType = 'send' AND status = 'failed'
               AND providerErrorCode = 'OutcomeUnknown' AND sendId IS NOT NULL
             GROUP BY 1
         )

@@ -64,6 +64,47 @@ struct SendFsckTests {
         }
     }
 
+    /// What becomes of the delivery of s1, whose refused attempt is then said to have been sent too, on the day before.
+    private static let finished: [(place: String, sql: [String])] = [
+        ("ended", []),
+        (
+            "waits",
+            [
+                """
+                INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber)
+                SELECT deliveryId, queue, now() + interval '1 day', 3 FROM pushDeliveries WHERE sendId = 's1'
+                """,
+                "DELETE FROM pushFinished f USING pushDeliveries d WHERE d.deliveryId = f.deliveryId AND sendId = 's1'",
+            ]
+        ),
+        (
+            "is gone",
+            [
+                "DELETE FROM pushFinished f USING pushDeliveries d WHERE d.deliveryId = f.deliveryId AND sendId = 's1'",
+                "DELETE FROM pushDeliveries WHERE sendId = 's1'",
+            ]
+        ),
+    ]
+
+    @Test("a push that is recorded as sent on two days is found, whatever has become of its delivery", arguments: finished)
+    func sentTwice(place: String, sql: [String]) async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench)
+            for statement in sql { try await bench.pool.execute("\(raw: statement)") }
+            #expect(try await faults(bench).isEmpty, "one row says sent")
+            try await bench.pool.execute(
+                """
+                UPDATE notificationDeliveryAttempts
+                SET status = 'sent', reasonCode = NULL, attemptedAt = \(Timestamp.now() - .seconds(86_400)) WHERE sendId = 's1' AND status = 'failed'
+                """
+            )
+            #expect(try await faults(bench)["sentOnce"] == 1)
+            // A sender's own sends may reach a token more than once.
+            try await bench.pool.execute("DELETE FROM pushSends WHERE sendId = 's1'")
+            #expect(try await faults(bench)["sentOnce"] == nil)
+        }
+    }
+
     @Test("an answer that was lost is told as a push that may have arrived twice, and is no fault")
     func possibleDuplicates() async throws {
         try await SendingBench.with { bench in
