@@ -15,11 +15,11 @@ private struct PushPermit: ~Copyable, Sendable {}
 /// Pushes are attempted within `working`, which writes their outcomes.
 package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     package let gate: SendGate
-    private let lookup: ProviderLookup
+    let lookup: ProviderLookup
     private let journal: IntentJournal
-    private let writer: OutcomeWriter<Kind>
+    let writer: OutcomeWriter<Kind>
     private let acceptances: AcceptancesElsewhere
-    private let now: @Sendable () -> Timestamp
+    let now: @Sendable () -> Timestamp
 
     /// - Parameters:
     ///   - intents: where pushes that no claim protects are recorded before they are sent.
@@ -118,33 +118,6 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         await writer.submit(DeliveryOutcome(consequence: consequence, lease: lease, at: at))
     }
 
-    /// Makes one request that is no push: it sends nothing to anybody, and leaves no attempt. A refused credential and a rate limit count as
-    /// for a push.
-    ///
-    /// - Parameters:
-    ///   - blocked: what follows if the gate does not allow it, or there is no such provider.
-    ///   - body: the request and what follows.
-    package func request(
-        in scope: PushScope,
-        blocked: (_ until: Timestamp) -> Kind.Consequence,
-        _ body: (any BroadcastProvider) async -> (outcome: PushOutcome, consequence: Kind.Consequence)
-    ) async {
-        let credential = credential(for: scope)
-        let startedAt = now()
-        switch gate.admit(scope, credential: credential, lease: nil, now: startedAt) {
-        case .blocked(let obstacle): await end(blocked(obstacle.until), lease: nil, at: startedAt)
-        case .allowed(let circuitsToClose):
-            guard let provider = lookup(scope.provider, scope.app, scope.environment) as? any BroadcastProvider else {
-                return await end(blocked(startedAt + SendGate.retryInterval), lease: nil, at: startedAt)
-            }
-            let (outcome, consequence) = await body(provider)
-            let at = now()
-            let verdict = await assess(outcome, scope, hasOwnTopic: true, credential: credential, operationKey: "channels", now: at)
-            let findings = PushFindings(outcome, in: scope, circuitsToClose: circuitsToClose, verdict: verdict)
-            await writer.submit(DeliveryOutcome(consequence: consequence, findings: findings, at: at))
-        }
-    }
-
     /// Names the credential of pushes of this scope, without disclosing it; "" when there is none.
     package func credential(for scope: PushScope) -> String { lookup(scope.provider, scope.app, scope.environment)?.credential ?? "" }
 
@@ -176,7 +149,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     package func sweepIntents() async throws { try await journal.sweep() }
 
     /// What the outcome says about its scope. Other processes may have had pushes of it accepted: they are asked for before a circuit opens.
-    private func assess(
+    func assess(
         _ outcome: PushOutcome,
         _ scope: PushScope,
         hasOwnTopic: Bool,

@@ -1,0 +1,39 @@
+import HTTPServer
+import Providers
+
+extension SendRequest {
+    /// Why a key may not make this send, as far as the send itself says: the app that it names. Before anything is looked up, so that the
+    /// answer says nothing about another app's devices.
+    func refusal(_ apps: KeyApps) -> Problem? {
+        switch target {
+        case .users(_, let app?), .audience(_, let app?), .user(_, let app?): apps.refusal(of: app, pointer: pointer + "/app")
+        case .tokens(_, _, _, _, let app), .token(_, _, _, _, _, let app): apps.refusal(of: app, pointer: pointer + "/app")
+        case .users, .audience, .selected, .user, .device, .devices: nil
+        }
+    }
+
+    /// Takes out the kinds of devices that the key or the payload does not allow. If none is left, throws why: the caller is to correct this
+    /// first.
+    ///
+    /// - Returns: what is sent to each of the others, where it is the same for all of a kind.
+    @discardableResult
+    func skipRefused(
+        _ devices: inout [PayloadKind: Int],
+        apps: KeyApps,
+        check: SendStore.PayloadCheck,
+        _ tally: inout SkippedTally
+    ) throws(Problem) -> [PayloadKind: PushMessage] {
+        var messages: [PayloadKind: PushMessage] = [:]
+        for (kind, count) in devices.sorted(by: { $0.key.order < $1.key.order }) {
+            do throws(Problem) {
+                if let refusal = apps.refusal(of: kind.app, pointer: pointer) { throw refusal }
+                messages[kind] = try check(self, kind.provider, kind.platform, kind.app)
+            } catch {
+                devices[kind] = nil
+                if devices.isEmpty { throw error }
+                tally.skip(error, count: count)
+            }
+        }
+        return messages
+    }
+}
