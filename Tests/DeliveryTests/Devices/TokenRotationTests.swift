@@ -13,12 +13,11 @@ struct TokenRotationTests {
     private func fill(_ pool: PostgresPool, _ keySet: TokenKeySet, _ numbers: Range<Int>) async throws {
         let store = store(pool, keySet)
         for number in numbers {
-            let registration = DeviceRegistration(
-                userId: "user-\(number)",
-                deviceId: "device-\(number)",
-                token: try PushToken(RegistryBench.token(number), provider: .apns),
-                platform: .ios,
-                provider: .apns,
+            let token = RegistryBench.token(number)
+            let registration = try DeviceRegistration.iPhone(
+                "user-\(number)",
+                "device-\(number)",
+                token: token,
                 app: "a",
                 osVersion: "18.2"
             )

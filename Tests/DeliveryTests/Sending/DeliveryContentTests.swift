@@ -97,17 +97,14 @@ struct DeliveryContentTests {
                 logger: .silent
             )
             for (number, locale) in [(1, "de"), (2, nil), (3, "fr")] as [(Int, String?)] {
-                let registration = DeviceRegistration(
-                    userId: "user-\(number)",
-                    deviceId: "device-\(number)",
-                    token: try PushToken(SendingBench.token(number), provider: .apns),
-                    platform: .ios,
-                    provider: .apns,
+                try await bench.register(
+                    "user-\(number)",
+                    "device-\(number)",
+                    token: SendingBench.token(number),
                     app: Self.app,
                     appVersion: "1.\(number)",
                     locale: locale
                 )
-                _ = try await bench.devices.register(registration, requestId: "r\(number)", now: .now())
             }
             try await bench.pool.execute(
                 """

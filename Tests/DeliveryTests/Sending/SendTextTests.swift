@@ -44,16 +44,8 @@ struct SendTextTests {
                 record: AttemptRecording.recorder(slot: 9, logger: .silent)
             )
             for (number, locale) in [(1, "de-CH"), (2, "en"), (3, nil)] as [(Int, String?)] {
-                let registration = DeviceRegistration(
-                    userId: "ann",
-                    deviceId: "d\(number)",
-                    token: try PushToken(SendingBench.token(number), provider: .apns),
-                    platform: .ios,
-                    provider: .apns,
-                    app: "com.example.app",
-                    locale: locale
-                )
-                #expect(try await bench.devices.register(registration, requestId: "r\(number)", now: .now()).locale == locale)
+                let device = try await bench.register("ann", "d\(number)", token: SendingBench.token(number), locale: locale)
+                #expect(device.locale == locale)
             }
             let provider = ScriptedProvider()
             let seen = Mutex<[String: String]>([:])

@@ -53,19 +53,13 @@ struct SendingBench {
         _ deviceId: String,
         token: String,
         app: String = "com.example.app",
+        appVersion: String? = nil,
+        locale: String? = nil,
         at now: Timestamp = .now(),
         requestId: String? = nil
     ) async throws -> Device {
-        let registration = DeviceRegistration(
-            userId: userId,
-            deviceId: deviceId,
-            token: try PushToken(token, provider: .apns),
-            platform: .ios,
-            provider: .apns,
-            app: app
-        )
-        return try await devices.register(
-            registration,
+        try await devices.register(
+            DeviceRegistration.iPhone(userId, deviceId, token: token, app: app, appVersion: appVersion, locale: locale),
             requestId: requestId ?? "register-\(userId)-\(deviceId)-\(now.microseconds)",
             now: now
         )

@@ -60,15 +60,7 @@ struct RegistryBench {
         secret: UnregisterSecret = .generate(),
         requestId: String? = nil
     ) async throws -> Device {
-        let registration = DeviceRegistration(
-            userId: userId,
-            deviceId: deviceId,
-            token: try PushToken(Self.token(token), provider: .apns),
-            platform: .ios,
-            provider: .apns,
-            app: app,
-            osVersion: os
-        )
+        let registration = try DeviceRegistration.iPhone(userId, deviceId, token: Self.token(token), app: app, osVersion: os)
         return try await store.register(registration, secret: secret, requestId: requestId ?? Self.requestId(), now: now ?? clock.now)
     }
 
