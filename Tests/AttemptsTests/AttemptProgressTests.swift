@@ -21,6 +21,9 @@ struct AttemptProgressTests {
     )
     func table(stored: AttemptStatus, reported: AttemptStatus, expected: AttemptProgress) {
         #expect(AttemptProgress.of(known(stored), reported: known(reported)) == expected)
+        var fixed = known(stored)
+        fixed.cannotChange = true
+        #expect(AttemptProgress.of(fixed, reported: known(reported)) == (expected == .advanced ? .conflict : expected))
     }
 
     @Test("other content under the same id is a conflict, whatever the status", arguments: AttemptStatus.allCases)

@@ -169,6 +169,27 @@ struct DistributedAttemptsTests {
         }
     }
 
+    @Test("a later status for a day that is stored by columns is a conflict and changes nothing; the rest of its batch is stored")
+    func columnar() async throws {
+        try await withStore { store, _, _ in
+            let day = Sample.now - .seconds(3 * 86_400)
+            let queued = Sample.attempt("old", status: .queued, at: day)
+            try await store.maintenance.maintain()
+            #expect(try await store.write([queued]) == [.accepted])
+            try await store.pool.execute("CREATE EXTENSION citus_columnar")
+            try await store.pool.execute(
+                "SELECT alter_table_set_access_method(\(PartitionPlan.fact(day: day.day).name.lowercased()), 'columnar')"
+            )
+            let sent = Sample.attempt("old", status: .sent, at: day)
+            let others = [Sample.attempt("new"), Sample.attempt("new-to-that-day", at: day)]
+            for result in [AttemptResult.accepted, .duplicate] {
+                #expect(try await store.write([sent, queued] + others) == [.conflict(stored: queued), .duplicate, result, result])
+            }
+            let faults = try await store.fsck().faults
+            #expect(faults == [], "\(faults)")
+        }
+    }
+
     @Test("sizes are those of the shards")
     func sizes() async throws {
         try await withStore { store, _, _ in

@@ -8,19 +8,21 @@ enum AttemptProgress: Equatable {
     case duplicate
     /// A later status on the line queued → sent | failed → deactivated: the row moves forward.
     case advanced
-    /// Other content under the same id, or a move sideways. What is stored stays.
+    /// Other content under the same id, a move sideways, or a later status of a row that cannot change. What is stored stays.
     case conflict
 
     /// What the ledger knows of an id.
     struct Known: Equatable {
         var fingerprint: AttemptKey
         var status: AttemptStatus
+        /// Its day is stored by columns.
+        var cannotChange = false
     }
 
     static func of(_ known: Known?, reported: Known) -> AttemptProgress {
         guard let known else { return .accepted }
         guard known.fingerprint == reported.fingerprint else { return .conflict }
-        if reported.status.rank > known.status.rank { return .advanced }
+        if reported.status.rank > known.status.rank { return known.cannotChange ? .conflict : .advanced }
         if reported.status.rank < known.status.rank || reported.status == known.status { return .duplicate }
         return .conflict
     }

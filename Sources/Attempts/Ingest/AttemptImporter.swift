@@ -116,7 +116,7 @@ package struct AttemptImporter: Sendable {
                     line: lines + parsed.indices[index] + 1,
                     attemptId: parsed.batch[index].attemptId,
                     code: "attempt_conflict",
-                    detail: "other content is stored under this attemptId"
+                    detail: "other content is stored under this attemptId, or its day is stored by columns"
                 )
             )
         }

@@ -153,8 +153,9 @@ struct AttemptProblem: Encodable, Sendable {
         title = "The attemptId is taken"
         status = 409
         detail =
-            "Another attempt is stored under this attemptId: uid, platform, provider, tokenHash, eventType or requestId differ, or the "
-            + "status would move sideways. The stored one stays; give a new try a new attemptId."
+            "Another attempt is stored under this attemptId: uid, platform, provider, tokenHash, eventType or requestId differ, the "
+            + "status would move sideways, or its day is stored by columns and no longer changes. The stored one stays; give a new try a "
+            + "new attemptId."
         self.stored = stored
     }
 }

@@ -27,7 +27,7 @@ package enum AttemptWriter {
         let groups = AttemptGroups(batch)
         let suspects = (hints ?? LedgerHints()).suspects(groups.keys, of: generations)
         let frozen = try LedgerStatements.known(suspects.keys, generations: suspects.generations, on: connection)
-        let known = try claim(groups, of: batch, frozen: frozen, generation: generations.current, on: connection)
+        let known = try claim(groups, of: batch, frozen: frozen, generation: generations.current, receivedAt: receivedAt, on: connection)
         var outcome = groups.fold(batch, known: known)
         let isOlder = batch.oldestAttemptedAt.map { $0 < generations.knownSince } ?? false
         if checksOldFacts || isOlder { try outcome.skipExisting(of: batch, on: connection) }
@@ -65,6 +65,7 @@ package enum AttemptWriter {
         of batch: AttemptBatch,
         frozen: [LedgerEntry],
         generation: Int32,
+        receivedAt: Timestamp,
         on connection: BlockingConnection
     ) throws -> [AttemptKey: LedgerEntry] {
         var known: [AttemptKey: LedgerEntry] = [:]
@@ -75,7 +76,22 @@ package enum AttemptWriter {
         // A new statement, and so a new snapshot: the writer that was first has committed.
         for entry in try LedgerStatements.known(existingKeys, generations: [generation], on: connection) { known[entry.key] = entry }
         if known.isEmpty { return known }
+        try markUnchangeable(&known, groups, of: batch, receivedAt: receivedAt, on: connection)
         return try advance(known, groups, of: batch, on: connection)
+    }
+
+    /// Marks what would move and is of a day that is stored by columns: rows of such a day cannot be updated. Only days that are over are.
+    private static func markUnchangeable(
+        _ known: inout [AttemptKey: LedgerEntry],
+        _ groups: AttemptGroups,
+        of batch: AttemptBatch,
+        receivedAt: Timestamp,
+        on connection: BlockingConnection
+    ) throws {
+        let moves = groups.fold(batch, known: known).moves.map(\.entry).filter { $0.attemptedAt.day < receivedAt.day }
+        guard !moves.isEmpty else { return }
+        let days = try FactStatements.columnarDays(of: Set(moves.map(\.attemptedAt.day)), on: connection)
+        for entry in moves where days.contains(entry.attemptedAt.day) { known[entry.key]?.known.cannotChange = true }
     }
 
     /// Takes known entries forward in the ledger. Returns what they were when they were taken, which is what the reports are judged by: what

@@ -70,6 +70,19 @@ enum FactStatements {
         try connection.execute(Query(stringInterpolation: sql))
     }
 
+    /// Which of these days are stored by columns (docs/citus.md).
+    static func columnarDays(of days: Set<Int64>, on connection: BlockingConnection) throws -> Set<Int64> {
+        let byName = Dictionary(uniqueKeysWithValues: days.map { (PartitionPlan.fact(day: $0).name.lowercased(), $0) })
+        let rows = try connection.query(
+            """
+            SELECT relname::text FROM pg_class JOIN pg_am ON pg_am.oid = relam
+            WHERE amname = 'columnar' AND relname = ANY(\(Array(byName.keys)))
+              AND pg_class.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'notificationDeliveryAttempts'::regclass)
+            """
+        )
+        return try Set(rows.compactMap { try byName[$0.decode(String.self)] })
+    }
+
     /// Which of these rows exist: the ledger may no longer have what an import brings again.
     static func existing(_ records: [AttemptBatch.Record], on connection: BlockingConnection) throws -> Set<AttemptKey> {
         let rows = try connection.query(
