@@ -75,6 +75,7 @@ struct ClusterStarter {
                 // Relative paths: pg_ctl puts them into a shell line, where some characters of an absolute one would break.
                 var start = command("pg_ctl", ["start", "-D", "data", "-l", "postgres.log", "-w", "-t", "120", "-s"])
                 start.workingDirectory = directory.path
+                start.networkNamespace = configuration.networkNamespace
                 try await start.run()
                 try directory.write("\(port)\n", to: directory.portFile)
                 return settings

@@ -1,3 +1,4 @@
+import Foundation
 package import Logging
 import Postgres
 import Synchronization
@@ -9,6 +10,8 @@ package final class LocalCitus: Sendable {
     private let configuration: LocalPostgresConfiguration
     private let directory: String
     private let logger: Logger
+    /// Between the nodes, which talk over Unix sockets without it.
+    private let network: NodeNetwork?
     private let started = Mutex<[LocalPostgres]>([])
 
     /// The coordinator first. One that was started again is another object.
@@ -16,19 +19,28 @@ package final class LocalCitus: Sendable {
     package var coordinator: LocalPostgres { nodes[0] }
     package var workers: [LocalPostgres] { Array(nodes.dropFirst()) }
 
-    private init(configuration: LocalPostgresConfiguration, logger: Logger) {
+    /// As docs/citus.md asks for.
+    private static let networkSettings = [
+        "citus.node_conninfo": "sslmode=require keepalives_idle=5 keepalives_interval=2 keepalives_count=3 tcp_user_timeout=10000",
+        "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3", "tcp_user_timeout": "10000",
+    ]
+
+    private init(configuration: LocalPostgresConfiguration, network: NodeNetwork?, logger: Logger) {
         self.configuration = configuration
         directory = configuration.directory
+        self.network = network
         self.logger = logger
     }
 
     /// - Parameters:
     ///   - directory: each node has its own below it.
     ///   - binaries: a `bin` directory of a PostgreSQL with the extension.
+    ///   - hasNetwork: each node has a network namespace of its own, and can be cut off (as root).
     package static func start(
         in directory: String,
         binaries: String,
         workers: Int = 2,
+        hasNetwork: Bool = false,
         durable: Bool = false,
         settings: [String: String] = [:],
         logger: Logger
@@ -43,9 +55,9 @@ package final class LocalCitus: Sendable {
                 "shared_preload_libraries": "citus", "wal_level": "logical", "max_wal_senders": "10",
                 // In each database of each node Citus has a process that looks for deadlocks and for transactions that were left prepared.
                 "max_worker_processes": "100",
-            ].merging(settings) { $1 }
+            ].merging(hasNetwork ? networkSettings : [:]) { $1 }.merging(settings) { $1 }
         )
-        let cluster = LocalCitus(configuration: configuration, logger: logger)
+        let cluster = LocalCitus(configuration: configuration, network: hasNetwork ? try NodeNetwork() : nil, logger: logger)
         do {
             for _ in 0...workers { try await cluster.startNode() }
         } catch {
@@ -61,11 +73,21 @@ package final class LocalCitus: Sendable {
         var configuration = configuration
         let number = nodes.count
         configuration.directory = directory + "/" + (number == 0 ? "coordinator" : "worker\(number)")
+        if let network {
+            configuration.settings["listen_addresses"] = network.address(number)
+            configuration.networkNamespace = try network.join(number)
+        }
         let node = try await LocalPostgres.start(configuration, logger: logger)
         started.withLock { $0.append(node) }
-        // By its socket, which needs no password: how it connects to itself when shards move.
+        if let network {
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: node.directory + "/data/pg_hba.conf"))
+            try file.seekToEnd()
+            try file.write(contentsOf: Data("host all all \(network.range) trust\n".utf8))
+            try file.close()
+        }
         let connection = try await PostgresConnection.connect(PostgresConfiguration(url: node.socketURL(database: "postgres")))
-        try await connection.executeScript("ALTER SYSTEM SET citus.local_hostname = '\(node.socketDirectory)'")
+        // How it connects to itself when shards move.
+        try await connection.executeScript("ALTER SYSTEM SET citus.local_hostname = '\(host(of: node))'")
         try await connection.executeScript("SELECT pg_reload_conf()")
         return node
     }
@@ -76,19 +98,27 @@ package final class LocalCitus: Sendable {
     /// Starts a node again, where it was.
     package func restart(_ node: Int) async throws {
         let earlier = nodes[node]
-        var configuration = configuration
+        var configuration = earlier.configuration
         configuration.directory = earlier.directory
         configuration.port = earlier.port
         let again = try await LocalPostgres.start(configuration, logger: logger)
         started.withLock { $0[node] = again }
     }
 
+    /// Cuts a node off from the other nodes: packets vanish and nobody learns of it, as when a router between them fails.
+    package func cutNetwork(of node: Int) throws { try network?.cut(node) }
+    package func restoreNetwork(of node: Int) throws { try network?.restore(node) }
+
+    private func host(of node: LocalPostgres) -> String {
+        guard let network, let number = nodes.firstIndex(where: { $0 === node }) else { return node.socketDirectory }
+        return network.address(number)
+    }
+
     /// A database on each node, with the extension, in which the coordinator knows the workers; its URL on the coordinator.
     package func createDatabase(_ name: String) async throws -> String {
         for node in nodes { try await createDatabase(name, on: node) }
         let connection = try await connect(to: name)
-        // By their sockets.
-        _ = try await connection.query("SELECT citus_set_coordinator_host(\(coordinator.socketDirectory), \(coordinator.port)::integer)")
+        _ = try await connection.query("SELECT citus_set_coordinator_host(\(host(of: coordinator)), \(coordinator.port)::integer)")
         for worker in workers { try await add(worker, on: connection) }
         return coordinator.socketURL(database: name)
     }
@@ -107,7 +137,7 @@ package final class LocalCitus: Sendable {
     }
 
     private func add(_ worker: LocalPostgres, on connection: PostgresConnection) async throws {
-        _ = try await connection.query("SELECT citus_add_node(\(worker.socketDirectory), \(worker.port)::integer)")
+        _ = try await connection.query("SELECT citus_add_node(\(host(of: worker)), \(worker.port)::integer)")
     }
 
     private func connect(to database: String) async throws -> PostgresConnection {
@@ -117,5 +147,6 @@ package final class LocalCitus: Sendable {
 
     package func stop() {
         for node in nodes { node.stopBlocking(.immediate) }
+        network?.remove()
     }
 }

@@ -13,7 +13,7 @@ package final class LocalPostgres: Service, Sendable {
     package let directory: String
     package let port: Int
     let logFile: String
-    private let configuration: LocalPostgresConfiguration
+    let configuration: LocalPostgresConfiguration
     let password: String
     package let socketDirectory: String
     private let dataDirectory: String

@@ -16,6 +16,8 @@ package struct LocalPostgresConfiguration: Sendable {
     var relocates: Bool
     /// A directory with the server's programs; nil = the installed ones.
     package var binaries: String?
+    /// The network namespace that the server runs in, which only root can choose.
+    var networkNamespace: String?
 
     package init(
         directory: String,

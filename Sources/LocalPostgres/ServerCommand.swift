@@ -8,12 +8,14 @@ struct ServerCommand {
     var user: ClusterUser
     /// Where it runs; by default where every user may enter.
     var workingDirectory = "/"
+    /// That it runs in, as root.
+    var networkNamespace: String?
 
     /// Its output (both streams). Throws `commandFailed`, with the output, when it ends otherwise than with 0.
     @discardableResult
     func run() async throws -> String {
         // The shell changes the directory as the server's user, and exec takes any path as it is.
-        let line = try asUser + ["sh", "-c", "cd \"$0\" && exec \"$@\"", workingDirectory, program] + arguments
+        let line = try inNamespace + asUser + ["sh", "-c", "cd \"$0\" && exec \"$@\"", workingDirectory, program] + arguments
         let result = try await Subprocess.run(
             .name(line[0]),
             arguments: Arguments(Array(line.dropFirst())),
@@ -28,6 +30,8 @@ struct ServerCommand {
         }
         return output
     }
+
+    private var inNamespace: [String] { networkNamespace.map { ["ip", "netns", "exec", $0] } ?? [] }
 
     /// What puts a command under the server's user.
     ///

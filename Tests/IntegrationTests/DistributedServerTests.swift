@@ -16,9 +16,10 @@ extension WholeService {
         /// A server on a cluster of its own, and at the end the checks that hold after any fault of a node.
         private func withLoad(
             _ fault: String,
+            hasNetwork: Bool = false,
             _ body: (_ cluster: LocalCitus, _ server: ServerProcess, _ load: PostingLoad) async throws -> Int
         ) async throws {
-            try await withLocalCitus { cluster in
+            try await withLocalCitus(hasNetwork: hasNetwork) { cluster in
                 let url = try await cluster.createDatabase("pushwatch")
                 try await distribute(url)
                 let server = try await ServerProcess.start(database: url)
@@ -34,10 +35,8 @@ extension WholeService {
                 let again = SampleAttempt(id: try #require(load.attempts.first { $0.hasSuffix("-1") }), at: .now())
                 #expect(try await server.api.post("/attempts", text: again.text).text.contains("duplicate"))
                 for node in cluster.nodes {
-                    try await withPool(node.socketURL(database: "pushwatch")) { pool in
-                        try await eventually("no transaction is left prepared on \(node.directory)") {
-                            try await pool.query("SELECT gid FROM pg_prepared_xacts").isEmpty
-                        }
+                    try await node.eventually("no transaction is left prepared on \(node.directory)") {
+                        try await $0.query("SELECT gid FROM pg_prepared_xacts").isEmpty
                     }
                 }
                 try await withPool(url) { pool in
@@ -49,11 +48,13 @@ extension WholeService {
         }
 
         /// So many attempts that some belong to each shard.
-        private func refusal(_ server: ServerProcess, _ name: String) async throws -> API.Answer {
+        private func expectRefusal(_ server: ServerProcess, _ name: String) async throws {
             try await eventually("attempts are refused: \(name)") {
                 let probes = (0..<20).map { SampleAttempt(id: "probe-\(name)-\($0)", at: .now()).json }
                 let answer = try await server.api.post("/attempts", probes)
-                return answer.status == 503 ? answer : nil
+                guard answer.status == 503 else { return false }
+                #expect(answer[header: "retry-after"].flatMap { Int($0) } != nil)
+                return true
             }
         }
 
@@ -64,8 +65,7 @@ extension WholeService {
                 while soak.next() {
                     let node = soak.rounds % 3
                     cluster.kill(node)
-                    let refused = try await refusal(server, "\(soak.rounds)")
-                    #expect(refused[header: "retry-after"].flatMap { Int($0) } != nil)
+                    try await expectRefusal(server, "\(soak.rounds)")
                     #expect(try await server.api.get("/health").status == 200)
                     try await cluster.restart(node)
                     try await server.waitUntilReady()
@@ -81,12 +81,81 @@ extension WholeService {
                 let frozen = try FrozenServer(directory: cluster.workers[0].directory)
                 defer { frozen.thaw() }
                 let start = ContinuousClock.now
-                _ = try await refusal(server, "silent")
+                try await expectRefusal(server, "silent")
                 #expect(ContinuousClock.now - start < .seconds(10), "\(ContinuousClock.now - start)")
                 frozen.thaw()
                 try await load.progress(300)
                 return 1
             }
+        }
+
+        @Test(
+            "a worker's network is cut, for a moment, then until all sessions there are given up: 503 within 10 s meanwhile, recovery by itself",
+            .enabled(if: TestEngine.hasNetworks, Comment(rawValue: TestEngine.networkAbsence))
+        )
+        func cut() async throws {
+            try await withLoad("network cut", hasNetwork: true) { cluster, server, load in
+                try cluster.cutNetwork(of: 1)
+                try await cluster.coordinator.eventually("statements wait for it") { try await !waiting($0, seconds: 2).isEmpty }
+                try cluster.restoreNetwork(of: 1)
+                try await load.progress(300, within: .seconds(20))
+
+                try cluster.cutNetwork(of: 2)
+                let start = ContinuousClock.now
+                try await expectRefusal(server, "cut")
+                #expect(ContinuousClock.now - start < .seconds(10), "\(ContinuousClock.now - start)")
+                #expect(try await server.api.get("/attempts?uid=user-1").status == 503)
+                for path in ["/", "/health"] { #expect(try await server.api.get(path).status == 200, "\(path)") }
+                try await cluster.coordinator.eventually("its sessions no longer wait") { try await waiting($0, seconds: 15).isEmpty }
+                try await cluster.workers[1].eventually("the worker has none left of a node that it cannot reach") {
+                    // It can reach itself.
+                    try await $0.query("SELECT FROM pg_stat_activity WHERE client_addr <> current_setting('citus.local_hostname')::inet")
+                        .isEmpty
+                }
+                try cluster.restoreNetwork(of: 2)
+                try await load.progress(300, within: .seconds(20))
+                #expect(try await server.api.get("/attempts?uid=user-1").status == 200)
+                #expect(load.slowest < .seconds(11), "\(load.slowest)")
+                return 2
+            }
+        }
+
+        /// Statements that wait for another node: not for their client, as within a pipeline.
+        private func waiting(_ pool: PostgresPool, seconds: Double) async throws -> [String] {
+            try await pool.query(
+                """
+                SELECT query FROM pg_stat_activity
+                WHERE application_name LIKE 'pushwatch %' AND state = 'active' AND wait_event IS DISTINCT FROM 'ClientRead'
+                    AND query_start < now() - make_interval(secs => \(seconds))
+                """
+            ).map { try $0.decode(String.self) }
+        }
+
+        @Test(
+            "a worker's network is cut while transactions are prepared and not yet committed there: they are committed later, once",
+            .enabled(if: TestEngine.hasNetworks, Comment(rawValue: TestEngine.networkAbsence))
+        )
+        func cutWhileCommitting() async throws {
+            try await withLoad("network cut before COMMIT PREPARED", hasNetwork: true) { cluster, server, load in
+                let prepared = { (pool: PostgresPool) in try await !pool.query("SELECT FROM pg_prepared_xacts").isEmpty }
+                // The coordinator's own commit, which is between the two, waits for a standby that there is not.
+                try await standby(of: cluster, is: "'nobody'")
+                try await cluster.workers[0].eventually("transactions are prepared", prepared)
+                try cluster.cutNetwork(of: 1)
+                try await standby(of: cluster, is: "''")
+                try await expectRefusal(server, "committing")
+                try await cluster.workers[0].eventually("they still are", prepared)
+                try cluster.restoreNetwork(of: 1)
+                try await load.progress(300, within: .seconds(20))
+                return 1
+            }
+        }
+
+        private func standby(of cluster: LocalCitus, is name: String) async throws {
+            let url = cluster.coordinator.socketURL(database: "postgres")
+            let connection = try await PostgresConnection.connect(PostgresConfiguration(url: url))
+            try await connection.executeScript("ALTER SYSTEM SET synchronous_standby_names = \(name)")
+            try await connection.executeScript("SELECT pg_reload_conf()")
         }
 
         @Test("a worker is added and shards move to it while attempts are posted")
@@ -127,6 +196,15 @@ extension WholeService {
                 try await server.pool.execute("DROP TRIGGER refuse ON notificationDeliveryAttempts")
                 #expect(try await server.api.post("/attempts", text: attempt).status == 201)
             }
+        }
+    }
+}
+
+extension LocalPostgres {
+    /// Looks at the database of the service on one node until the condition holds.
+    fileprivate func eventually(_ what: String, _ condition: (PostgresPool) async throws -> Bool) async throws {
+        try await withPool(socketURL(database: "pushwatch")) { pool in
+            try await IntegrationTests.eventually(what) { try await condition(pool) }
         }
     }
 }

@@ -15,16 +15,16 @@ extension WholeService {
         .enabled(if: Soak.minutes != nil, "only by make soak")
     )
     struct DistributedSoakTests {
-        /// Between two kills, as the soak has thirty of them in ten minutes.
+        /// Between two faults, as the soak has thirty of them in ten minutes.
         private static let pace = Duration.seconds(20)
         /// Of the ledger, all of which must know what was stored before.
         private static let rotations = 6
 
         @Test(
-            "nodes are killed during an incident while attempts, advances, resends and sends come and generations rotate: nothing is lost or doubled, no statement is refused, what has expired is dropped"
+            "nodes are killed, and their networks cut, during an incident while attempts, advances, resends and sends come and generations rotate: nothing is lost or doubled, no statement is refused, what has expired is dropped"
         )
         func faults() async throws {
-            try await withLocalCitus { cluster in
+            try await withLocalCitus(hasNetwork: TestEngine.hasNetworks) { cluster in
                 try await withTestDirectory { directory in
                     try await ProviderSimulator.running(SimulatorConfiguration(directory: directory)) { simulator, endpoints in
                         let database = try await cluster.createDatabase("pushwatch")
@@ -37,8 +37,8 @@ extension WholeService {
                         // A tenth of it is `provider_5xx`: an incident, from its beginning on.
                         let load = PostingLoad(url: server.api.url, batchSize: 300, sendsToo: true, repeats: true)
                         try await withPool(database) { pool in
-                            let kills = try await load.run(posters: 4) { try await kill(cluster, while: load, server, pool) }
-                            try await check(load, kills: kills, server, pool)
+                            let faults = try await load.run(posters: 4) { try await disturb(cluster, while: load, server, pool) }
+                            try await check(load, faults: faults, server, pool)
                             try await checkRetention(server, pool)
                         }
                         #expect(try await server.terminate().code == 0)
@@ -53,19 +53,31 @@ extension WholeService {
             try await connection.executeScript("SELECT pg_reload_conf()")
         }
 
-        /// How many nodes were killed.
-        private func kill(_ cluster: LocalCitus, while load: PostingLoad, _ server: ServerProcess, _ pool: PostgresPool) async throws -> Int
-        {
+        /// Kills a node and cuts a worker's network in turn; how often in all.
+        private func disturb(
+            _ cluster: LocalCitus,
+            while load: PostingLoad,
+            _ server: ServerProcess,
+            _ pool: PostgresPool
+        ) async throws -> Int {
             let maintenance = PartitionMaintenance(pool: pool, logger: .silent)
             var soak = Soak(rounds: 3)
             let start = ContinuousClock.now
             try await load.progress(500)
             while soak.next() {
-                let node = Int.random(in: 0..<cluster.nodes.count)
-                try FrozenServer(directory: cluster.nodes[node].directory).end()
-                cluster.kill(node)
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0...3_000)))
-                try await eventually("node \(node) starts again") { (try? await cluster.restart(node)) != nil }
+                let cuts = TestEngine.hasNetworks && soak.rounds % 2 == 0
+                let node = Int.random(in: (cuts ? 1 : 0)..<cluster.nodes.count)
+                if cuts {
+                    try cluster.cutNetwork(of: node)
+                    // Mostly shorter than what ends the sessions, sometimes longer.
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 0...15_000)))
+                    try cluster.restoreNetwork(of: node)
+                } else {
+                    try FrozenServer(directory: cluster.nodes[node].directory).end()
+                    cluster.kill(node)
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 0...3_000)))
+                    try await eventually("node \(node) starts again") { (try? await cluster.restart(node)) != nil }
+                }
                 try await load.progress(500, within: .seconds(120))
                 if soak.rounds % 5 == 1, soak.rounds / 5 < Self.rotations {
                     try await eventually("the ledger's generation rotates") { (try? await maintenance.rotateLedgerNow()) != nil }
@@ -76,19 +88,22 @@ extension WholeService {
                 }
                 let at = ContinuousClock.now - start
                 FileHandle.standardError.write(
-                    Data("soak \(at.components.seconds) s: node \(node) killed, \(load.attempts.count) acknowledged\n".utf8)
+                    Data(
+                        "soak \(at.components.seconds) s: node \(node) \(cuts ? "cut off" : "killed"), \(load.attempts.count) acknowledged\n"
+                            .utf8
+                    )
                 )
                 try await Task.sleep(until: start + Self.pace * soak.rounds, clock: .continuous)
             }
             return soak.rounds
         }
 
-        private func check(_ load: PostingLoad, kills: Int, _ server: ServerProcess, _ pool: PostgresPool) async throws {
+        private func check(_ load: PostingLoad, faults: Int, _ server: ServerProcess, _ pool: PostgresPool) async throws {
             #expect(load.refusals.keys.allSatisfy { $0 == 503 || $0 == 0 }, "\(load.refusals)")
             #expect(load.forgotten == 0, "of batches that came once more, so many attempts were not duplicates")
             try await expectSent(load.sends, on: pool)
             print("citus: \(load.sends.count) sends acknowledged and sent, \(load.repeated) attempts came once more")
-            try await FaultReport(fault: "kill -9 of nodes", times: kills, load: load).expectNothingLost(on: pool)
+            try await FaultReport(fault: "kill -9 and cut networks of nodes", times: faults, load: load).expectNothingLost(on: pool)
             let queued = try await pool.query("SELECT attemptId FROM notificationDeliveryAttempts WHERE status = 'queued'")
             let behind = try load.attempts.intersection(queued.map { try $0.decode(String.self) })
             #expect(behind.isEmpty, "acknowledged as sent, stored as queued: \(behind.prefix(3))")

@@ -10,6 +10,9 @@ package enum TestEngine {
     static let citusBinaries = variable("PUSHWATCH_TEST_CITUS_BIN")
     package static let hasCitus = citusBinaries != nil
     package static let absence = "no Citus: PUSHWATCH_TEST_CITUS_BIN is not set"
+    /// Whether nodes can have a network that can be cut.
+    package static let hasNetworks = hasCitus && geteuid() == 0
+    package static let networkAbsence = hasCitus ? "not root: networks cannot be cut" : absence
     /// All databases of this process are distributed ones.
     package static let isDistributed = variable("PUSHWATCH_TEST_ENGINE") == "citus"
 
