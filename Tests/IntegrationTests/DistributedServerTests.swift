@@ -106,7 +106,7 @@ extension WholeService {
                 #expect(ContinuousClock.now - start < .seconds(10), "\(ContinuousClock.now - start)")
                 #expect(try await server.api.get("/attempts?uid=user-1").status == 503)
                 for path in ["/", "/health"] { #expect(try await server.api.get(path).status == 200, "\(path)") }
-                try await cluster.coordinator.eventually("its sessions no longer wait") { try await waiting($0, seconds: 15).isEmpty }
+                try await cluster.coordinator.eventually("its sessions no longer wait") { try await waiting($0, seconds: 8).isEmpty }
                 try await cluster.workers[1].eventually("the worker has none left of a node that it cannot reach") {
                     // It can reach itself.
                     try await $0.query("SELECT FROM pg_stat_activity WHERE client_addr <> current_setting('citus.local_hostname')::inet")
