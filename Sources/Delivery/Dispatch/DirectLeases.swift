@@ -39,15 +39,16 @@ final class DirectLeases: Sendable {
         queues: [SendQueueRegistry.Key: Int32],
         now: Timestamp,
         cipher: TokenCipher,
-        contents: DeliveryContents,
+        texts: SendTexts,
         on connection: BlockingConnection
     ) throws {
         guard !entries.isEmpty else { return }
         let rows = try connection.query(
             EnqueueQueries.insertLeased(entries, queues: queues, now: now, lease: dispatcher.lease, worker: dispatcher.worker)
         )
+        var contents = DeliveryContents(texts: texts)
         let claimed = try zip(entries, rows).map { entry, row in
-            try ClaimedDelivery(entry, queue: queues[entry.queue] ?? 0, row, cipher: cipher, contents: contents)
+            try ClaimedDelivery(entry, queue: queues[entry.queue] ?? 0, row, cipher: cipher, contents: &contents)
         }
         // From here on they have slots of their own. `giveBack` spares the leases that this process knows, so it has to know them before the
         // commit.

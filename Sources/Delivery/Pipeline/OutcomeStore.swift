@@ -60,7 +60,8 @@ package struct OutcomeReport: Sendable {
     var limitersOpened: [CredentialScope] = []
 }
 
-/// One batch of outcomes inside its transaction.
+/// One batch of outcomes inside its transaction. They are large: what is read of all of them is read by their indexes, without a copy of
+/// each.
 private struct OutcomeTransaction<Kind: DeliveryKind> {
     /// Those whose lease is valid, and those that need none.
     private var outcomes: [DeliveryOutcome<Kind.Consequence>]
@@ -74,7 +75,7 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
     init(_ batch: [DeliveryOutcome<Kind.Consequence>], on connection: BlockingConnection) throws {
         self.connection = connection
         count = batch.count
-        now = batch.map(\.at).max() ?? .now()
+        now = batch.indices.map { batch[$0].at }.max() ?? .now()
         // In one order everywhere: two transactions that release the same leases must not wait for each other.
         let leased = batch.indices.filter { batch[$0].lease != nil }.sorted { batch[$0].leaseKey < batch[$1].leaseKey }
         guard !leased.isEmpty else {
@@ -105,16 +106,16 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         try updateTokenEnvironments()
         let feedback = try applyFeedback(feedbackWriter, &report)
         // Circuits are closed before others are opened: what one outcome of the batch refutes, another may assert.
-        report.closed = Set(outcomes.flatMap(\.findings.circuitsClosed))
+        report.closed = Set(outcomes.indices.flatMap { outcomes[$0].findings.circuitsClosed })
         try CircuitQueries.close(report.closed, on: connection)
-        try CircuitQueries.rescheduleProbe(Set(outcomes.filter { $0.attempt == nil }.compactMap { $0.lease?.probeOf }), on: connection)
-        let circuits = try CircuitQueries.open(outcomes.compactMap(\.findings.opening), on: connection)
+        try CircuitQueries.rescheduleProbe(Set(outcomes.indices.compactMap { outcomes[$0].attempt == nil ? outcomes[$0].lease?.probeOf : nil }), on: connection)
+        let circuits = try CircuitQueries.open(outcomes.indices.compactMap { outcomes[$0].findings.opening }, on: connection)
         report.opened = Array(circuits.values)
         let context = OutcomeContext(deferred: feedback.deferred, deactivated: feedback.deactivated, circuits: circuits)
         let deactivated = try feedback.deactivated.union(kind.apply(outcomes, context, on: connection))
-        report.paused = try CircuitQueries.pause(outcomes.compactMap(\.findings.pause), delays: delays, on: connection)
-        let attempts = outcomes.enumerated().compactMap { index, outcome -> Attempt? in
-            guard var attempt = outcome.attempt else { return nil }
+        report.paused = try CircuitQueries.pause(outcomes.indices.compactMap { outcomes[$0].findings.pause }, delays: delays, on: connection)
+        let attempts = outcomes.indices.compactMap { index -> Attempt? in
+            guard var attempt = outcomes[index].attempt else { return nil }
             if deactivated.contains(index) && attempt.status == .failed { attempt.status = .deactivated }
             return attempt
         }
@@ -132,8 +133,8 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
     private mutating func updateTokenEnvironments() throws {
         var uncertain: [(index: Int, tokenEnvironment: TokenEnvironment)] = []
         var resolved: [EnvironmentTrial: [TokenEnvironment]] = [:]
-        for (index, outcome) in outcomes.enumerated() {
-            switch outcome.findings.tokenEnvironment {
+        for index in outcomes.indices {
+            switch outcomes[index].findings.tokenEnvironment {
             case .uncertain(let tokenEnvironment): uncertain.append((index, tokenEnvironment))
             case .resolved(let tokenEnvironment, let trial): resolved[trial, default: []].append(tokenEnvironment)
             case nil: break
@@ -156,7 +157,7 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
     ) throws -> (deactivated: Set<Int>, deferred: Set<Int>) {
         let indexes = outcomes.indices.filter { outcomes[$0].findings.feedback != nil }
         let feedback = indexes.compactMap { outcomes[$0].findings.feedback }
-        let samples = outcomes.compactMap(\.findings.sample)
+        let samples = outcomes.indices.compactMap { outcomes[$0].findings.sample }
         guard !feedback.isEmpty || !samples.isEmpty else { return ([], []) }
         let applied = try feedbackWriter.apply(feedback, samples: samples, on: connection, now: now)
         report.limitersOpened = applied.opened

@@ -56,8 +56,8 @@ extension ClaimedDelivery {
 
     /// From a row of `ClaimQueries`.
     ///
-    /// - Parameter sent: the content of the send before, which a row of the same send leaves out.
-    init(_ row: Row, cipher: TokenCipher, contents: DeliveryContents, after sent: inout StoredContent) throws {
+    /// - Parameter contents: of the rows before: one of the same send leaves its content out.
+    init(_ row: Row, cipher: TokenCipher, contents: inout DeliveryContents) throws {
         let key = try row.decode(
             (
                 Int64, Int64, Int32, Int32, Int64, Timestamp, String?, String, String?, String, String, String, String, String?, String?,
@@ -90,9 +90,14 @@ extension ClaimedDelivery {
         // A delivery without a device brought its own token.
         try open(key.13, hash: key.14, as: key.8 == nil ? .delivery : .push, cipher: cipher)
         if let sendId {
-            if let content = key.20 { sent = StoredContent(content) }
-            let key = DeliveryContents.Key(sendId: sendId, provider: provider, app: app, locale: sent.namesText ? key.28 : nil)
-            content = contents.content(key, stored: sent.text, expiresAt: expiresAt)
+            content = contents.content(
+                of: sendId,
+                stored: key.20,
+                provider: provider,
+                app: app,
+                locale: key.28,
+                expiresAt: expiresAt
+            )
         }
         environmentTrial = try key.25.map { try stored($0) }
         if let own = key.29, let token = key.30 { newestKeys = NewestKeys(own: own, token: token) }
@@ -114,7 +119,7 @@ extension ClaimedDelivery {
     /// Of a delivery that was stored with its lease.
     ///
     /// - Parameter row: of `EnqueueQueries.insertLeased`.
-    init(_ entry: WaitingDelivery, queue: Int32, _ row: Row, cipher: TokenCipher, contents: DeliveryContents) throws {
+    init(_ entry: WaitingDelivery, queue: Int32, _ row: Row, cipher: TokenCipher, contents: inout DeliveryContents) throws {
         let (send, delivery) = (entry.send, entry.delivery)
         let key = try row.decode(
             (
@@ -142,8 +147,11 @@ extension ClaimedDelivery {
             isCancelled: false,
             content: entry.content
                 ?? contents.content(
-                    .init(sendId: send.sendId, provider: delivery.provider, app: delivery.app, locale: key.12),
+                    of: send.sendId,
                     stored: send.content.json.text,
+                    provider: delivery.provider,
+                    app: delivery.app,
+                    locale: key.12,
                     expiresAt: send.expiresAt
                 ),
             deliveryClass: entry.queue.deliveryClass,

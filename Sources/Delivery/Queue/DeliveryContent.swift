@@ -1,6 +1,5 @@
 import Providers
 import PushContract
-import Synchronization
 
 /// What a send shows on the devices of one app and locale: parsed and encoded once for its deliveries.
 final class DeliveryContent: Sendable {
@@ -9,65 +8,52 @@ final class DeliveryContent: Sendable {
     init(_ message: Result<PushMessage, PushError>) { self.message = message }
 }
 
-/// `SendContent.json` of a send as text.
-struct StoredContent {
-    let text: String
-    let namesText: Bool
-
-    init(_ text: String) {
-        self.text = text
-        namesText = SendTexts.mayNameText(text)
-    }
-}
-
-/// The contents that were stored or claimed last: deliveries of one send are claimed soon after each other, and soon after they were stored.
-final class DeliveryContents: Sendable {
-    struct Key: Hashable {
-        var sendId: String
-        var provider: Provider
-        var app: String
-        /// Of the device, if the send names a text.
-        var locale: String?
-    }
-
-    private struct State {
-        var contents: [Key: DeliveryContent] = [:]
-        /// In order of their arrival from `oldest` on, and from the beginning after the last.
-        var keys: [Key] = []
-        var oldest = 0
-
-        mutating func add(_ content: DeliveryContent, for key: Key) {
-            guard contents.updateValue(content, forKey: key) == nil else { return }
-            guard keys.count == DeliveryContents.limit else { return keys.append(key) }
-            contents[keys[oldest]] = nil
-            keys[oldest] = key
-            oldest = (oldest + 1) % DeliveryContents.limit
-        }
-    }
-
-    static let limit = 2048
-
-    let texts: SendTexts
-    private let state = Mutex(State())
+/// The contents of what is claimed, or leased as it is stored, together: deliveries of one send follow each other.
+struct DeliveryContents {
+    private let texts: SendTexts
+    /// The latest send, and what was made of it.
+    private var sendId: String?
+    private var stored = ""
+    private var namesText = false
+    private var made: [(provider: Provider, app: String, locale: String?, content: DeliveryContent)] = []
 
     init(texts: SendTexts) { self.texts = texts }
 
-    /// - Parameter stored: `SendContent.json` as text.
-    func content(_ key: Key, stored: @autoclosure () -> String, expiresAt: Timestamp) -> DeliveryContent {
-        if let known = state.withLock({ $0.contents[key] }) { return known }
-        let content = DeliveryContent(message(key, stored(), expiresAt: expiresAt))
-        keep(content, for: key)
+    /// - Parameters:
+    ///   - text: `SendContent.json` as text; asked for when the send before was another one.
+    ///   - locale: of the device; it matters if the send names a text.
+    mutating func content(
+        of sendId: String,
+        stored text: @autoclosure () -> String?,
+        provider: Provider,
+        app: String,
+        locale: String?,
+        expiresAt: Timestamp
+    ) -> DeliveryContent {
+        if sendId != self.sendId {
+            self.sendId = sendId
+            stored = text() ?? ""
+            namesText = SendTexts.mayNameText(stored)
+            made = []
+        }
+        let locale = namesText ? locale : nil
+        if let known = made.first(where: { $0.provider == provider && $0.app == app && $0.locale == locale }) { return known.content }
+        let content = DeliveryContent(message(provider, app, locale, expiresAt: expiresAt))
+        made.append((provider, app, locale, content))
         return content
     }
 
-    func keep(_ content: DeliveryContent, for key: Key) { state.withLock { $0.add(content, for: key) } }
-
-    private func message(_ key: Key, _ stored: String, expiresAt: Timestamp) -> Result<PushMessage, PushError> {
-        let content = texts.resolved(stored, app: key.app, locale: key.locale)
+    private func message(
+        _ provider: Provider,
+        _ app: String,
+        _ locale: String?,
+        expiresAt: Timestamp
+    ) -> Result<PushMessage, PushError> {
+        let content = texts.resolved(stored, app: app, locale: locale)
         return Result { () throws(PushError) in
             let message = try PushMessage(content: content, expiresAt: expiresAt)
             // What does not pass is refused where it is sent, as an attempt.
-            return (try? PushValidation.validate(message, for: key.provider, app: key.app)) ?? message
+            return (try? PushValidation.validate(message, for: provider, app: app)) ?? message
         }
     }
 }

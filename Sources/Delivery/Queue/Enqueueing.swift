@@ -95,8 +95,8 @@ struct Enqueueing {
 
     /// - Parameters:
     ///   - direct: what may be leased at once.
-    ///   - shared: what is in flight.
-    mutating func store(direct: DirectLeases? = nil, contents shared: DeliveryContents? = nil) throws {
+    ///   - texts: what sends can name, for what is leased.
+    mutating func store(direct: DirectLeases? = nil, texts: SendTexts = .standard) throws {
         // By id, so that two batches with the same ids wait for each other in one direction only.
         let open = deliveries.keys.sorted { requests[$0].sendId < requests[$1].sendId }
         guard !open.isEmpty else { return }
@@ -129,12 +129,8 @@ struct Enqueueing {
         let fanOutQueues = stored.flatMap { index in fanOutKinds[index, default: []].map { $0.queue(deliveryClass(of: index)) } }
         let queues = try SendQueueRegistry.queues(for: entries.map(\.queue) + fanOutQueues, on: connection)
         direct?.reserve(&entries, queues: queues)
-        let waiting = entries.filter { !$0.isDirect }
-        try EnqueueQueries.insertWaiting(waiting, queues: queues, now: now, on: connection)
-        if let direct, let shared {
-            try direct.insert(entries.filter(\.isDirect), queues: queues, now: now, cipher: cipher, contents: shared, on: connection)
-            for entry in waiting { entry.keepContent(in: shared) }
-        }
+        try EnqueueQueries.insertWaiting(entries.filter { !$0.isDirect }, queues: queues, now: now, on: connection)
+        try direct?.insert(entries.filter(\.isDirect), queues: queues, now: now, cipher: cipher, texts: texts, on: connection)
         for index in stored {
             let many = try fanOuts[index]?.store(
                 requests[index],

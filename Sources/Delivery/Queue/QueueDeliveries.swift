@@ -70,7 +70,7 @@ struct QueueDeliveries: DeliveryKind {
         try insertScheduled(moves, on: connection)
         try insertBlocked(moves, context.circuits, on: connection)
         try SendEvents.record(moves.flatMap(\.events), on: connection)
-        try kinds.apply(outcomes.compactMap { $0.consequence?.queued }, on: connection)
+        try kinds.apply(outcomes.indices.compactMap { outcomes[$0].consequence?.queued }, on: connection)
         return []
     }
 
@@ -97,6 +97,13 @@ struct QueueDeliveries: DeliveryKind {
         }
     }
 
+    /// What rows of a move begin with.
+    private struct MoveKey {
+        var deliveryId: Int64
+        var queue: Int32
+        var attempts: Int
+    }
+
     private struct Move {
         var lease: DeliveryLease
         var next: DeliveryNext
@@ -107,6 +114,7 @@ struct QueueDeliveries: DeliveryKind {
         private let isTokenDeactivated: Bool
         private let isSend: Bool
         var deliveryId: Int64 { lease.key.deliveryId }
+        var key: MoveKey { MoveKey(deliveryId: deliveryId, queue: lease.queue, attempts: attempts) }
 
         /// What its sender learns.
         var events: [DeliveryEvent] {
@@ -138,7 +146,7 @@ struct QueueDeliveries: DeliveryKind {
 
     /// What a newer one has replaced is not attempted again.
     private func replace(_ moves: inout [Move], on connection: BlockingConnection) throws {
-        let ended = moves.compactMap { move in move.lease.newestKeys.map { (move.deliveryId, $0) } }
+        let ended = moves.indices.compactMap { index in moves[index].lease.newestKeys.map { (moves[index].deliveryId, $0) } }
         let replaced = try NewestQueries.finish(ended, on: connection)
         for index in moves.indices where replaced.contains(moves[index].deliveryId) {
             switch moves[index].next {
@@ -149,11 +157,11 @@ struct QueueDeliveries: DeliveryKind {
     }
 
     private func insertFinished(_ moves: [Move], on connection: BlockingConnection) throws {
-        let rows = moves.compactMap { move -> (Move, outcome: String, messageId: String?)? in
-            switch move.next {
-            case .sent(let messageId): (move, "sent", messageId)
-            case .cancelled: (move, "cancelled", nil)
-            case .superseded: (move, "superseded", nil)
+        let rows = moves.indices.compactMap { index -> (key: MoveKey, outcome: String, messageId: String?)? in
+            switch moves[index].next {
+            case .sent(let messageId): (moves[index].key, "sent", messageId)
+            case .cancelled: (moves[index].key, "cancelled", nil)
+            case .superseded: (moves[index].key, "superseded", nil)
             case .retry, .blocked, .dead: nil
             }
         }
@@ -162,50 +170,51 @@ struct QueueDeliveries: DeliveryKind {
             """
             INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, providerMessageId, finishedAt)
             SELECT deliveryId, queue, outcome, attempts, messageId, clock_timestamp()
-            FROM unnest(\(rows.map(\.0.deliveryId)), \(rows.map(\.0.lease.queue)), \(rows.map(\.outcome)), \(rows.map(\.0.attempts)),
-                \(rows.map(\.messageId))) AS t(deliveryId, queue, outcome, attempts, messageId)
+            FROM unnest(\(rows.map { $0.key.deliveryId }), \(rows.map { $0.key.queue }), \(rows.map { $0.outcome }), \(rows.map { $0.key.attempts }),
+                \(rows.map { $0.messageId })) AS t(deliveryId, queue, outcome, attempts, messageId)
             """
         )
     }
 
     private func insertDead(_ moves: [Move], on connection: BlockingConnection) throws {
-        let rows = moves.compactMap { move -> (Move, outcome: String, reason: String?, code: String?)? in
-            guard case .dead(let outcome, let reason, let code) = move.next else { return nil }
-            return (move, outcome.rawValue, reason?.rawValue, code)
+        let rows = moves.indices.compactMap { index -> (key: MoveKey, outcome: String, reason: String?, code: String?)? in
+            guard case .dead(let outcome, let reason, let code) = moves[index].next else { return nil }
+            return (moves[index].key, outcome.rawValue, reason?.rawValue, code)
         }
         guard !rows.isEmpty else { return }
         try connection.execute(
             """
             INSERT INTO pushDead (deliveryId, queue, outcome, attempts, reasonCode, providerErrorCode, finishedAt)
             SELECT deliveryId, queue, outcome, attempts, reason::pushReason, code, clock_timestamp()
-            FROM unnest(\(rows.map(\.0.deliveryId)), \(rows.map(\.0.lease.queue)), \(rows.map(\.outcome)), \(rows.map(\.0.attempts)),
-                \(rows.map(\.reason)), \(rows.map(\.code))) AS t(deliveryId, queue, outcome, attempts, reason, code)
+            FROM unnest(\(rows.map { $0.key.deliveryId }), \(rows.map { $0.key.queue }), \(rows.map { $0.outcome }), \(rows.map { $0.key.attempts }),
+                \(rows.map { $0.reason }), \(rows.map { $0.code })) AS t(deliveryId, queue, outcome, attempts, reason, code)
             """
         )
     }
 
     private func insertScheduled(_ moves: [Move], on connection: BlockingConnection) throws {
-        let rows = moves.compactMap { move -> (Move, runAt: Timestamp, reason: String?)? in
-            guard case .retry(let runAt, let reason) = move.next else { return nil }
-            return (move, runAt, reason?.rawValue)
+        let rows = moves.indices.compactMap { index -> (key: MoveKey, runAt: Timestamp, reason: String?)? in
+            guard case .retry(let runAt, let reason) = moves[index].next else { return nil }
+            return (moves[index].key, runAt, reason?.rawValue)
         }
         guard !rows.isEmpty else { return }
         try connection.execute(
             """
             INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, reasonCode)
             SELECT deliveryId, queue, runAt, attemptNumber, reason::pushReason
-            FROM unnest(\(rows.map(\.0.deliveryId)), \(rows.map(\.0.lease.queue)), \(rows.map(\.runAt)), \(rows.map { $0.0.attempts + 1 }),
-                \(rows.map(\.reason))) AS t(deliveryId, queue, runAt, attemptNumber, reason)
+            FROM unnest(\(rows.map { $0.key.deliveryId }), \(rows.map { $0.key.queue }), \(rows.map { $0.runAt }), \(rows.map { $0.key.attempts + 1 }),
+                \(rows.map { $0.reason })) AS t(deliveryId, queue, runAt, attemptNumber, reason)
             """
         )
     }
 
     private func insertBlocked(_ moves: [Move], _ circuits: [CircuitScope: Circuit], on connection: BlockingConnection) throws {
-        let rows = moves.compactMap { move -> (Move, circuit: Int64?, reason: String?)? in
-            guard case .blocked(let circuit, let reason) = move.next else { return nil }
+        let rows = moves.indices.compactMap { index -> (key: MoveKey, expiresAt: Timestamp, circuit: Int64?, reason: String?)? in
+            guard case .blocked(let circuit, let reason) = moves[index].next else { return nil }
+            let expiresAt = moves[index].lease.expiresAt
             switch circuit {
-            case .open(let id): return (move, id, reason?.rawValue)
-            case .opening(let opening): return (move, circuits[opening.scope]?.id, reason?.rawValue)
+            case .open(let id): return (moves[index].key, expiresAt, id, reason?.rawValue)
+            case .opening(let opening): return (moves[index].key, expiresAt, circuits[opening.scope]?.id, reason?.rawValue)
             }
         }
         guard !rows.isEmpty else { return }
@@ -215,14 +224,14 @@ struct QueueDeliveries: DeliveryKind {
             INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, reasonCode, circuitId)
             SELECT t.deliveryId, t.queue, CASE WHEN h.circuitId IS NULL THEN clock_timestamp() ELSE t.expiresAt END, t.attemptNumber,
                 t.reason::pushReason, h.circuitId
-            FROM unnest(\(rows.map(\.0.deliveryId)), \(rows.map(\.0.lease.queue)), \(rows.map(\.0.lease.expiresAt)),
-                \(rows.map { $0.0.attempts + 1 }), \(rows.map(\.reason)), \(rows.map(\.circuit)))
+            FROM unnest(\(rows.map { $0.key.deliveryId }), \(rows.map { $0.key.queue }), \(rows.map { $0.expiresAt }),
+                \(rows.map { $0.key.attempts + 1 }), \(rows.map { $0.reason }), \(rows.map { $0.circuit }))
                 AS t(deliveryId, queue, expiresAt, attemptNumber, reason, circuitId)
             LEFT JOIN pushCircuits h ON h.circuitId = t.circuitId AND h.closedAt IS NULL
             """
         )
         // As long as few deliveries were refused, one of them may be at fault and not the credential: a new one is the next probe.
-        let fresh = Set(rows.compactMap { $0.reason == nil && $0.0.attempts == 0 ? $0.circuit : nil })
+        let fresh = Set(rows.compactMap { $0.reason == nil && $0.key.attempts == 0 ? $0.circuit : nil })
         guard !fresh.isEmpty else { return }
         try connection.execute(
             """

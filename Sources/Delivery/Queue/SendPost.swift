@@ -23,9 +23,4 @@ struct WaitingDelivery {
     var content: DeliveryContent?
     /// It is leased in the transaction that stores it.
     var isDirect = false
-
-    func keepContent(in contents: DeliveryContents) {
-        guard let content else { return }
-        contents.keep(content, for: .init(sendId: send.sendId, provider: delivery.provider, app: delivery.app, locale: nil))
-    }
 }

@@ -39,8 +39,8 @@ extension SendStore {
 
     /// What was claimed, ready to be sent.
     func complete(_ rows: [Row]) async throws -> [ClaimedDelivery] {
-        var sent = StoredContent("")
-        let claimed = try rows.map { try ClaimedDelivery($0, cipher: cipher, contents: contents, after: &sent) }
+        var contents = DeliveryContents(texts: texts)
+        let claimed = try rows.map { try ClaimedDelivery($0, cipher: cipher, contents: &contents) }
         return await kinds.completing(try await beginNewest(try await markDead(claimed)))
     }
 

@@ -18,7 +18,7 @@ package struct SendStore: Sendable {
 
     /// A send with more deliveries is bulk unless its caller says otherwise.
     let bulkThreshold: Int
-    let contents: DeliveryContents
+    let texts: SendTexts
 
     /// - Parameters:
     ///   - cipher: closed where no token is touched, such as for reading the backlog.
@@ -39,7 +39,7 @@ package struct SendStore: Sendable {
         self.feedbackWriter = feedbackWriter
         self.bulkThreshold = bulkThreshold
         self.kinds = kinds
-        contents = DeliveryContents(texts: texts)
+        self.texts = texts
     }
 
     /// Pushes that are about to be sent and that no lease protects.

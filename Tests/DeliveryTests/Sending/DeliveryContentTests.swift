@@ -13,41 +13,38 @@ import Testing
 struct DeliveryContentTests {
     private static let app = "com.example.app"
 
-    private func key(_ sendId: String, _ locale: String? = nil) -> DeliveryContents.Key {
-        DeliveryContents.Key(sendId: sendId, provider: .apns, app: Self.app, locale: locale)
-    }
-
-    @Test("one content for all deliveries of a send, as long as it is among the last; older ones are forgotten")
+    @Test("one content for deliveries of a send that follow each other, by app and by locale if it names a text")
     func shared() throws {
-        let contents = DeliveryContents(texts: .standard)
-        var made = 0
-        func content(_ sendId: String, _ locale: String? = nil) -> DeliveryContent {
-            func stored() -> String {
-                made += 1
-                return #"{"title":"\#(sendId)"}"#
+        let texts = SendTexts(["*": ["goal": ["en": .init(title: "Goal"), "de": .init(title: "Tor")]]])
+        var contents = DeliveryContents(texts: texts)
+        var read = 0
+        func content(_ sendId: String, _ stored: String, app: String = Self.app, _ locale: String? = nil) -> DeliveryContent {
+            func text() -> String {
+                read += 1
+                return stored
             }
-            return contents.content(key(sendId, locale), stored: stored(), expiresAt: .now())
+            return contents.content(of: sendId, stored: text(), provider: .apns, app: app, locale: locale, expiresAt: .now())
         }
-        let first = content("a")
-        #expect(content("a") === first && made == 1)
-        #expect(content("a", "de") !== first && content("b") !== first)
+        let title = #"{"title":"a"}"#
+        let first = content("a", title)
+        #expect(content("a", title, "de") === first && read == 1)
+        #expect(content("a", title, app: "com.example.other") !== first && read == 1)
         #expect(try first.message.get().payload?.bytes == Array(#"{"aps":{"alert":{"title":"a"}}}"#.utf8))
-        // What waits is there when it is claimed, as long as it is among the last.
-        made = 0
-        for number in 0..<DeliveryContents.limit + 1 {
-            contents.keep(DeliveryContent(.success(PushMessage(title: "\(number)"))), for: key("kept-\(number)"))
-        }
-        for number in 1...DeliveryContents.limit { #expect(try content("kept-\(number)").message.get().title == "\(number)") }
-        #expect(made == 0)
-        #expect(content("a") !== first && made == 1)
+        let goal = #"{"text":{"name":"goal"}}"#
+        let german = content("b", goal, "de")
+        #expect(content("b", goal, "en") !== german && content("b", goal, "de") === german && read == 2)
+        #expect(try german.message.get().title == "Tor")
+        #expect(content("a", title) !== first && read == 3)
     }
 
     @Test("what cannot be parsed or is refused by the provider's rules fails where it is sent, not where it is claimed")
     func faults() throws {
-        let contents = DeliveryContents(texts: .standard)
-        #expect(throws: PushError.self) { try contents.content(key("a"), stored: "no JSON", expiresAt: .now()).message.get() }
-        let empty = contents.content(key("b"), stored: "{}", expiresAt: .now())
-        #expect(try empty.message.get().payload == nil)
+        var contents = DeliveryContents(texts: .standard)
+        func content(_ sendId: String, _ stored: String) -> DeliveryContent {
+            contents.content(of: sendId, stored: stored, provider: .apns, app: Self.app, locale: nil, expiresAt: .now())
+        }
+        #expect(throws: PushError.self) { try content("a", "no JSON").message.get() }
+        #expect(try content("b", "{}").message.get().payload == nil)
     }
 
     @Test("a claim has the content of each send, whatever the order of its deliveries")
@@ -74,8 +71,8 @@ struct DeliveryContentTests {
             let claimed = try await bench.claim()
             #expect(claimed.count == 7)
             for delivery in claimed { #expect(try delivery.content?.message.get().title == "of \(delivery.sendId ?? "")") }
-            let ofC = claimed.filter { $0.sendId == "c" }
-            #expect(ofC.allSatisfy { $0.content === ofC[0].content })
+            let next = zip(claimed, claimed.dropFirst()).filter { $0.sendId == $1.sendId }
+            #expect(!next.isEmpty && next.allSatisfy { $0.content === $1.content })
         }
     }
 
