@@ -3,9 +3,35 @@ import HTTPClient
 import Logging
 import ProviderSimulator
 import PushContract
+import Synchronization
 import Testing
 
 @testable import Providers
+
+/// Wakes those that sleep by it when so many do.
+private final class CrowdClock: Clock {
+    typealias Instant = ContinuousClock.Instant
+
+    private let count: Int
+    private let sleepers = Mutex<[CheckedContinuation<Void, Never>]>([])
+
+    init(count: Int) { self.count = count }
+
+    var now: Instant { .now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        await withCheckedContinuation { sleeper in
+            let woken = sleepers.withLock { sleepers in
+                sleepers.append(sleeper)
+                guard sleepers.count == count else { return [CheckedContinuation<Void, Never>]() }
+                defer { sleepers = [] }
+                return sleepers
+            }
+            for sleeper in woken { sleeper.resume() }
+        }
+    }
+}
 
 /// What connections do to requests, over real TLS and HTTP/2: none may be lost or doubled.
 @Suite(.timeLimit(.minutes(2)))
@@ -137,7 +163,10 @@ struct ConnectionFaultTests {
 
     @Test("FCM's requests beyond the streams of a connection go over others, spread")
     func sharding() async throws {
-        try await Simulation.run { simulation in
+        // No request is answered before all have arrived, however long that takes.
+        try await Simulation.run {
+            $0.clock = CrowdClock(count: 300)
+        } _: { simulation in
             simulation.simulator.setConnections(ConnectionConditions(maxStreams: 100))
             let provider = try simulation.fcm()
             #expect(await simulation.send(by: provider).status == .sent)

@@ -37,6 +37,7 @@ struct CircuitTests {
     func opens() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 8)
+            try await bench.delayProbes()
             let sender = ScriptedProvider()
             sender.answer(Self.refused)
             try await bench.dispatch(sender, slowly)
@@ -70,6 +71,7 @@ struct CircuitTests {
     func probe() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 5)
+            try await bench.delayProbes()
             let sender = ScriptedProvider()
             sender.answer(Self.refused)
             try await bench.dispatch(sender, slowly)
@@ -177,6 +179,7 @@ struct CircuitTests {
     func changedAndRefused() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench, 2)
+            try await bench.delayProbes()
             let sender = ScriptedProvider()
             sender.answer(Self.refused)
             try await bench.dispatch(sender, slowly)

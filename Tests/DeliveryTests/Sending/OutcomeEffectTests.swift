@@ -186,6 +186,7 @@ struct OutcomeEffectTests {
     @Test("every row: the attempt's row, where the delivery goes, the token, the queue")
     func rows() async throws {
         try await SendingBench.with { bench in
+            try await bench.delayProbes()
             let rows = Self.apnsRows + Self.fcmRows
             var scripts: [String: [PushOutcome]] = [:]
             // An app a row: what one row does to its queue is not another's.

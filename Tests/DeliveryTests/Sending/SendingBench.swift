@@ -74,6 +74,21 @@ struct SendingBench {
         return try await store.enqueue(requests, requestId: "request-1", author: "test", now: now, check: { _, _, _, _ in nil })
     }
 
+    /// A probe is then due when another delivery is blocked or the test says so, and not because the test took a second.
+    func delayProbes() async throws {
+        try await pool.execute(
+            """
+            CREATE FUNCTION delayProbe() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF NEW.nextProbeAt > clock_timestamp() THEN NEW.nextProbeAt := NEW.nextProbeAt + interval '1 hour'; END IF;
+                RETURN NEW;
+            END $$
+            """
+        )
+        try await pool.execute(
+            "CREATE TRIGGER delayProbe BEFORE INSERT OR UPDATE ON pushCircuits FOR EACH ROW EXECUTE FUNCTION delayProbe()"
+        )
+    }
+
     /// Refuses no payload.
     func enqueueService(_ dispatcher: SendDispatcher? = nil) -> EnqueueService {
         EnqueueService(store: store, check: { _, _, _, _ in nil }, dispatcher: dispatcher, wake: WakeSignal(), logger: .silent)
