@@ -8,12 +8,12 @@ import Testing
 
 @testable import Providers
 
-/// Wakes those that sleep by it when so many do.
+/// Wakes those that sleep by it when so many do, and from then on everybody at once.
 private final class CrowdClock: Clock {
     typealias Instant = ContinuousClock.Instant
 
     private let count: Int
-    private let sleepers = Mutex<[CheckedContinuation<Void, Never>]>([])
+    private let state = Mutex((isOpen: false, sleepers: [CheckedContinuation<Void, Never>]()))
 
     init(count: Int) { self.count = count }
 
@@ -22,14 +22,21 @@ private final class CrowdClock: Clock {
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         await withCheckedContinuation { sleeper in
-            let woken = sleepers.withLock { sleepers in
-                sleepers.append(sleeper)
-                guard sleepers.count == count else { return [CheckedContinuation<Void, Never>]() }
-                defer { sleepers = [] }
-                return sleepers
+            let isLast = state.withLock { state in
+                state.sleepers.append(sleeper)
+                return state.isOpen || state.sleepers.count == count
             }
-            for sleeper in woken { sleeper.resume() }
+            if isLast { open() }
         }
+    }
+
+    func open() {
+        let sleepers = state.withLock { state in
+            state.isOpen = true
+            defer { state.sleepers = [] }
+            return state.sleepers
+        }
+        for sleeper in sleepers { sleeper.resume() }
     }
 }
 
@@ -164,9 +171,11 @@ struct ConnectionFaultTests {
     @Test("FCM's requests beyond the streams of a connection go over others, spread")
     func sharding() async throws {
         // No request is answered before all have arrived, however long that takes.
+        let clock = CrowdClock(count: 300)
         try await Simulation.run {
-            $0.clock = CrowdClock(count: 300)
+            $0.clock = clock
         } _: { simulation in
+            defer { clock.open() }
             simulation.simulator.setConnections(ConnectionConditions(maxStreams: 100))
             let provider = try simulation.fcm()
             #expect(await simulation.send(by: provider).status == .sent)

@@ -27,15 +27,15 @@ package struct RepeatedSends {
         let filter = BloomFilter(capacity: min(slices.count * FactSlices.usualAttempts, Self.maxCapacity))
         for (done, slice) in slices.enumerated() {
             context.progress(done, of: slices.count)
-            var perhaps: [Int64] = []
+            var candidates: [Int64] = []
             for row in try await context.look("SELECT \(digest(0)), \(digest(1)) FROM \(rows(in: slice))") {
                 let (first, second) = try row.decode((Int64, Int64).self)
                 let key = AttemptKey(high: UInt64(bitPattern: first), low: UInt64(bitPattern: second))
-                if filter.mayContain(key) { perhaps.append(first) } else { filter.insert(key) }
+                if filter.mayContain(key) { candidates.append(first) } else { filter.insert(key) }
             }
-            guard !perhaps.isEmpty else { continue }
+            guard !candidates.isEmpty else { continue }
             let sends = try await context.look(
-                "SELECT DISTINCT sendId, uid, tokenHash FROM \(rows(in: slice)) AND \(digest(0)) = ANY(\(perhaps))"
+                "SELECT DISTINCT sendId, uid, tokenHash FROM \(rows(in: slice)) AND \(digest(0)) = ANY(\(candidates))"
             ).map { try Send($0) }
             for start in stride(from: 0, to: sends.count, by: 2000) {
                 guard try await body(Array(sends[start..<min(start + 2000, sends.count)])) else { return }

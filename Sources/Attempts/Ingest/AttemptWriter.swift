@@ -76,12 +76,12 @@ package enum AttemptWriter {
         // A new statement, and so a new snapshot: the writer that was first has committed.
         for entry in try LedgerStatements.known(existingKeys, generations: [generation], on: connection) { known[entry.key] = entry }
         if known.isEmpty { return known }
-        try markUnchangeable(&known, groups, of: batch, receivedAt: receivedAt, on: connection)
+        try markFixed(&known, groups, of: batch, receivedAt: receivedAt, on: connection)
         return try advance(known, groups, of: batch, on: connection)
     }
 
     /// Marks what would move and is of a day that is stored by columns: rows of such a day cannot be updated. Only days that are over are.
-    private static func markUnchangeable(
+    private static func markFixed(
         _ known: inout [AttemptKey: LedgerEntry],
         _ groups: AttemptGroups,
         of batch: AttemptBatch,
