@@ -155,7 +155,9 @@ CREATE TABLE pushLeases (
     -- The token at the time of the claim; null if the device no longer has one.
     tokenHash     text COLLATE "C",
     claimedAt     timestamptz      NOT NULL,
-    leaseUntil    timestamptz      NOT NULL
+    leaseUntil    timestamptz      NOT NULL,
+    -- The circuit that it is the probe of.
+    probeOf       bigint
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX pushLeases_leaseUntil ON pushLeases (leaseUntil);

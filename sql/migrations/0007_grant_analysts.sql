@@ -61,7 +61,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
     ('pushDeliveries', 'deliveryId, sendId, kind, queue, uid, deviceId, platform, provider, environment, app, tokenHash, createdAt'),
     ('pushReady', 'queue, deliveryId, attemptNumber, readyAt'),
     ('pushScheduled', 'deliveryId, queue, runAt, attemptNumber, reasonCode, circuitId'),
-    ('pushLeases', 'deliveryId, queue, attemptNumber, worker, claimedAt, leaseUntil'),
+    ('pushLeases', 'deliveryId, queue, attemptNumber, worker, claimedAt, leaseUntil, probeOf'),
     ('pushFinished', 'deliveryId, queue, outcome, attempts, providerMessageId, finishedAt'),
     ('pushDead', 'deliveryId, queue, outcome, attempts, reasonCode, providerErrorCode, finishedAt'),
     ('pushDeliveryStates', 'deliveryId, sendId, kind, uid, deviceId, platform, provider, environment, app, createdAt, state, attempts,

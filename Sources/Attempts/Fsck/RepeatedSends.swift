@@ -1,4 +1,4 @@
-package import Postgres
+import Postgres
 import PushContract
 
 /// Sends of which more than one row of a token may say sent.

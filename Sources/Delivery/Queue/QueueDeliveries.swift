@@ -230,7 +230,7 @@ struct QueueDeliveries: DeliveryKind {
             LEFT JOIN pushCircuits h ON h.circuitId = t.circuitId AND h.closedAt IS NULL
             """
         )
-        // As long as few deliveries were refused, one of them may be at fault and not the credential: a new one is the next probe.
+        // As long as few deliveries were refused, or may be, one of them may be at fault and not the credential: a new one is the next probe.
         let fresh = Set(rows.compactMap { $0.reason == nil && $0.key.attempts == 0 ? $0.circuit : nil })
         guard !fresh.isEmpty else { return }
         try connection.execute(
@@ -239,8 +239,10 @@ struct QueueDeliveries: DeliveryKind {
             WHERE circuitId = ANY(\(fresh.sorted())) AND closedAt IS NULL AND kind = 'refused' AND nextProbeAt > clock_timestamp()
               AND refusals - probes < \(CircuitDecision.firstProbes)
               AND (SELECT count(*) FROM (
-                  SELECT FROM pushScheduled s WHERE s.circuitId = h.circuitId AND s.attemptNumber > 1 LIMIT \(CircuitDecision.firstProbes)
-              ) refused) < \(CircuitDecision.firstProbes)
+                  SELECT FROM pushScheduled s WHERE s.circuitId = h.circuitId AND s.attemptNumber > 1
+                  UNION ALL SELECT FROM pushLeases l WHERE l.probeOf = h.circuitId
+                  LIMIT \(CircuitDecision.firstProbes)
+              ) tried) < \(CircuitDecision.firstProbes)
             """
         )
     }

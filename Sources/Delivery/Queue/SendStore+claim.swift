@@ -147,12 +147,12 @@ enum ClaimQueries {
         ), taken AS (
             DELETE FROM pushScheduled s USING picked WHERE s.deliveryId = picked.deliveryId
             RETURNING 0::bigint AS seq, s.deliveryId, s.attemptNumber
-        ), \(leasing(lease: lease, worker: worker))
+        ), \(leasing(lease: lease, worker: worker, probeOf: circuit))
         """
     }
 
     /// From what was taken to leases with all that a try needs, in order. Of deliveries of one send in a row the first has the content.
-    private static func leasing(lease: Duration, worker: String) -> Query {
+    private static func leasing(lease: Duration, worker: String, probeOf: Int64? = nil) -> Query {
         """
         fresh AS MATERIALIZED (
             SELECT t.seq, t.deliveryId, t.attemptNumber, nextval('pushLeaseTokens') AS leaseToken, clock_timestamp() AS claimedAt,
@@ -165,9 +165,9 @@ enum ClaimQueries {
             LEFT JOIN devices v ON v.userId = d.uid AND v.deviceId = d.deviceId AND v.provider = d.provider AND v.app = d.app
                 AND v.expiresAt > clock_timestamp() AND d.kind IS NULL
         ), leased AS (
-            INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, tokenHash, claimedAt, leaseUntil)
+            INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, tokenHash, claimedAt, leaseUntil, probeOf)
             SELECT deliveryId, queue, leaseToken, attemptNumber, \(worker), tokenHash, claimedAt,
-                claimedAt + \(lease.inSeconds) * interval '1 second'
+                claimedAt + \(lease.inSeconds) * interval '1 second', \(probeOf)
             FROM fresh
         )
         SELECT f.deliveryId, f.leaseToken, f.queue, f.attemptNumber, f.seq, f.claimedAt, f.sendId, f.uid, f.deviceId, f.platform,

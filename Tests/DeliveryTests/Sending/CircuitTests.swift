@@ -65,6 +65,25 @@ struct CircuitTests {
         }
     }
 
+    @Test("a probe that is under way counts among the few deliveries that are tried")
+    func probeUnderWay() async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench, CircuitDecision.firstProbes)
+            try await bench.delayProbes()
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
+            #expect(sender.calls.count == CircuitDecision.firstProbes)
+            let circuit = try #require(try await bench.store.circuits().first)
+            let probe = try await bench.store.claimProbe(of: circuit, lease: .seconds(60), worker: "other")
+            #expect(probe?.probeOf == circuit.id)
+            try await prepare(bench, from: CircuitDecision.firstProbes + 1, 1)
+            try await bench.dispatch(sender, slowly)
+            #expect(sender.calls.count == CircuitDecision.firstProbes)
+            #expect(try await bench.send("s\(CircuitDecision.firstProbes + 1)").state == .blocked)
+        }
+    }
+
     @Test(
         "a refused probe keeps the circuit open, ever more rarely; an accepted one frees everything, and no attempt is lost or counted twice"
     )

@@ -65,7 +65,7 @@ struct DeliveryContentTests {
                 """
                 WITH back AS (DELETE FROM pushReady RETURNING *)
                 INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
-                SELECT queue, deliveryId, attemptNumber, readyAt FROM back ORDER BY deliveryId * 5 % 7
+                SELECT queue, deliveryId, attemptNumber, readyAt FROM back ORDER BY deliveryId * 2 % 7
                 """
             )
             let claimed = try await bench.claim()
