@@ -104,7 +104,7 @@ package struct Query: Sendable, ExpressibleByStringInterpolation {
 
         /// Splices another query with its parameters, renumbered.
         package mutating func appendInterpolation(_ other: Query) {
-            sql += parameters.isEmpty ? other.sql : other.sql.renumberingParameters(upTo: other.parameters.count, by: parameters.count)
+            sql += parameters.isEmpty ? other.sql : other.sql.withParameters(upTo: other.parameters.count, after: parameters.count)
             parameters += other.parameters
         }
 
@@ -131,8 +131,8 @@ extension Query.Parameter {
 }
 
 extension String {
-    /// `$1`, `$2` … `$count` with `offset` added to each.
-    fileprivate func renumberingParameters(upTo count: Int, by offset: Int) -> String {
+    /// `$1`, `$2` … `$count` with those of `others` before them.
+    fileprivate func withParameters(upTo count: Int, after others: Int) -> String {
         let old = Array(utf8)
         var new: [UInt8] = []
         new.reserveCapacity(old.count + count)
@@ -143,7 +143,7 @@ extension String {
             guard new.last == UInt8(ascii: "$") else { continue }
             let digits = old[position...].prefix { (0x30...0x39).contains($0) }
             guard let number = Int(String(decoding: digits, as: UTF8.self)), (1...max(1, count)).contains(number) else { continue }
-            new += "\(number + offset)".utf8
+            new += "\(number + others)".utf8
             position = digits.endIndex
         }
         return String(decoding: new, as: UTF8.self)

@@ -108,12 +108,19 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         // Circuits are closed before others are opened: what one outcome of the batch refutes, another may assert.
         report.closed = Set(outcomes.indices.flatMap { outcomes[$0].findings.circuitsClosed })
         try CircuitQueries.close(report.closed, on: connection)
-        try CircuitQueries.rescheduleProbe(Set(outcomes.indices.compactMap { outcomes[$0].attempt == nil ? outcomes[$0].lease?.probeOf : nil }), on: connection)
+        try CircuitQueries.rescheduleProbe(
+            Set(outcomes.indices.compactMap { outcomes[$0].attempt == nil ? outcomes[$0].lease?.probeOf : nil }),
+            on: connection
+        )
         let circuits = try CircuitQueries.open(outcomes.indices.compactMap { outcomes[$0].findings.opening }, on: connection)
         report.opened = Array(circuits.values)
         let context = OutcomeContext(deferred: feedback.deferred, deactivated: feedback.deactivated, circuits: circuits)
         let deactivated = try feedback.deactivated.union(kind.apply(outcomes, context, on: connection))
-        report.paused = try CircuitQueries.pause(outcomes.indices.compactMap { outcomes[$0].findings.pause }, delays: delays, on: connection)
+        report.paused = try CircuitQueries.pause(
+            outcomes.indices.compactMap { outcomes[$0].findings.pause },
+            delays: delays,
+            on: connection
+        )
         let attempts = outcomes.indices.compactMap { index -> Attempt? in
             guard var attempt = outcomes[index].attempt else { return nil }
             if deactivated.contains(index) && attempt.status == .failed { attempt.status = .deactivated }
