@@ -14,6 +14,7 @@ extension BlockingConnection {
     /// The first error ends all of it. Outside a transaction the statements are one; inside one, it is to be rolled back.
     @discardableResult
     package func copyIn(_ copies: [Copy]) throws(PostgresError) -> Int {
+        try sendDeferred()
         let settings = isIdle ? settings?.script ?? "" : ""
         try begin { PQsendQuery(connection, settings + copies.map(\.statement).joined(separator: ";\n")) }
         try flush()

@@ -10,10 +10,27 @@ extension BlockingConnection {
         if !queries.isEmpty { _ = try pipelined(queries) }
     }
 
-    /// The same, with the answer of the last one.
+    /// Runs what was left for the next call.
+    func sendDeferred() throws(PostgresError) {
+        if !deferred.isEmpty { _ = try pipelined([]) }
+    }
+
+    /// The same, with the answer of the last one. What was left for this call goes first.
     func pipelined(_ given: [Query]) throws(PostgresError) -> ResultSet {
         // They are one transaction, and where one of them is BEGIN it goes on after them.
-        let queries = isIdle ? (settings.map { [$0.query] } ?? []) + given : given
+        let queries = (isIdle ? settings.map { [$0.query] } ?? [] : []) + deferred + given
+        let begins = isIdle && !deferred.isEmpty
+        deferred = []
+        do throws(PostgresError) {
+            return try exchange(queries)
+        } catch {
+            var failure = error
+            failure.precedesWork = begins
+            throw failure
+        }
+    }
+
+    private func exchange(_ queries: [Query]) throws(PostgresError) -> ResultSet {
         var arenas: [ParameterArena] = []
         var names: [String?] = []
         for query in queries {

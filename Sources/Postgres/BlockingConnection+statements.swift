@@ -3,7 +3,7 @@ import CLibPQ
 /// Single statements, by name where statements are prepared.
 extension BlockingConnection {
     func run(_ query: Query) throws(PostgresError) -> ResultSet {
-        if settings != nil, isIdle { return try pipelined([query]) }
+        if !deferred.isEmpty || settings != nil && isIdle { return try pipelined([query]) }
         let arena = try checkedArena(query)
         for _ in 1...2 {
             do throws(PostgresError) {

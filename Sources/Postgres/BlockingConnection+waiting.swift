@@ -119,6 +119,7 @@ extension BlockingConnection {
 
     /// Undoes what is open, also after the deadline of the work; a server that does not do that at once is left.
     package func rollBack() {
+        deferred = []
         try? limitingCalls(to: .seconds(1)) { () throws(PostgresError) in try executeScript("ROLLBACK") }
     }
 }

@@ -41,19 +41,15 @@ extension PostgresConnection {
 }
 
 extension BlockingConnection {
-    /// The synchronous form, for work done in one hop.
+    /// The synchronous form, for work done in one hop. BEGIN goes with the first statement, and COMMIT with what `executeLater` left.
     @discardableResult
     package func transaction<Value>(_ body: (BlockingConnection) throws -> Value) throws -> Value {
-        do {
-            try beginTransaction()
-        } catch {
-            var failure = error
-            failure.precedesWork = true
-            throw failure
-        }
+        deferred = ["BEGIN"]
         do {
             let value = try body(self)
-            try executeScript("COMMIT")
+            // Before COMMIT, so that a connection that is lost with BEGIN has certainly committed nothing.
+            if isIdle { try sendDeferred() }
+            if deferred.isEmpty { try executeScript("COMMIT") } else { try pipeline(["COMMIT"]) }
             return value
         } catch {
             rollBack()

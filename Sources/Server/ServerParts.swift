@@ -29,6 +29,7 @@ struct ServerParts: Sendable {
     let http: CurlClient
     let labels: LabelLimiter
     let maintenance: PartitionMaintenance
+    private let ledger: FrozenLedger
     let ingestor: AttemptIngestor
     /// What this process has not written yet, of whatever origin.
     let uncommitted = UncommittedOutcomes()
@@ -73,16 +74,18 @@ struct ServerParts: Sendable {
         toReceivers.pool = "receivers"
         toReceivers.maxConnections = configuration.receiverConnections
         http = CurlClient(configuration: toReceivers, logger: logger)
+        let hints = LedgerHints()
         maintenance = PartitionMaintenance(pool: admin, plan: configuration.partitionPlan, logger: logger)
+        ledger = FrozenLedger(pool: pools.ingest, hints: hints, limits: configuration.ledgerFilters, logger: logger)
         ingestor = AttemptIngestor(
             pool: pools.ingest,
             maintenance: maintenance,
-            filterLimits: configuration.ledgerFilters,
+            hints: hints,
             uncommitted: uncommitted,
             logger: logger
         )
         labels = LabelLimiter(limits: configuration.labelLimits)
-        let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), labels: labels, logger: logger)
+        let record = AttemptRecording.recorder(slot: Int16.random(in: 256..<512), hints: hints, labels: labels, logger: logger)
         let cipher = try configuration.tokenCipher()
         let feedbackWriter = TokenFeedbackWriter(limits: configuration.deactivationLimiter)
         sendsUsing = { pool in
@@ -213,6 +216,7 @@ struct ServerParts: Sendable {
         }
         services.append(InstanceReporter(store: InstanceStore(pool: pools.ingest), logger: logger, report: instance(accepted)))
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {
+            services.append(ledger)
             services.append(WriterHeartbeat(pool: pools.ingest, uncommitted: uncommitted, labels: labels, logger: logger))
             services.append(keptApps())
         }

@@ -7,11 +7,12 @@ import Testing
 
 @Suite("Batches written as all new")
 struct FreshWriterTests {
-    /// As the ingestor does: assumed new, else looked at.
+    /// Assumed new, else looked at: in transactions of their own, as the ingestor does, or in one of the caller's, as sends do.
     private func write(
         _ attempts: [Attempt],
         _ hints: LedgerHints,
         slot: Int16 = 0,
+        isNested: Bool = false,
         to store: AttemptDatabase
     ) async throws -> [AttemptResult] {
         let batch = try Sample.batch(attempts)
@@ -21,13 +22,16 @@ struct FreshWriterTests {
                 while true {
                     // As often as a transaction is run again.
                     tries += 1
+                    func writeFresh() throws -> [AttemptResult]? {
+                        let isWritten = try FreshWriter(hints: hints, slot: slot).write(batch, receivedAt: Sample.now, on: connection)
+                        return isWritten ? Array(repeating: .accepted, count: batch.count) : nil
+                    }
+                    func writeKnown() throws -> [AttemptResult] {
+                        try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: Sample.now, hints: hints)
+                    }
                     do {
-                        if try FreshWriter(hints: hints, slot: slot).write(batch, receivedAt: Sample.now, on: connection) {
-                            return Array(repeating: .accepted, count: batch.count)
-                        }
-                        return try connection.transaction {
-                            try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: Sample.now, hints: hints)
-                        }
+                        if isNested { return try connection.transaction { _ in try writeFresh() ?? writeKnown() } }
+                        return try writeFresh() ?? connection.transaction { _ in try writeKnown() }
                     } catch let error as PostgresError where error.isSerializationConflict && tries < 6 { continue }
                 }
             }
@@ -47,8 +51,8 @@ struct FreshWriterTests {
     /// Sizes below and above the change to COPY.
     private static let sizes = [1, 2, FreshWriter.copyRows - 1, FreshWriter.copyRows, 300]
 
-    @Test("every field arrives as it was sent, by single statements and by COPY", arguments: sizes)
-    func fields(count: Int) async throws {
+    @Test("every field arrives as it was sent, by single statements and by COPY", arguments: sizes, [false, true])
+    func fields(count: Int, isNested: Bool) async throws {
         try await withAttempts { store in
             let hints = try await learned(store)
             var attempts = attempts(0..<count)
@@ -60,7 +64,7 @@ struct FreshWriterTests {
                 attempts[index].app = index % 6 == 5 ? nil : "app-\(index % 6)"
                 attempts[index].appVersion = index % 7 == 0 ? "" + "1.0" : nil
             }
-            let results = try await write(attempts, hints, to: store)
+            let results = try await write(attempts, hints, isNested: isNested, to: store)
             #expect(results.allSatisfy { $0 == .accepted })
             let stored = AttemptStore(store.pool)
             for attempt in attempts { #expect(try await stored.find(attemptId: attempt.attemptId) == attempt) }
@@ -68,11 +72,15 @@ struct FreshWriterTests {
         }
     }
 
-    @Test("one known id, in this generation or the one before, and nothing is written until each is looked at", arguments: sizes)
-    func known(count: Int) async throws {
+    @Test(
+        "one known id, in this generation or the one before, and nothing is written until each is looked at",
+        arguments: sizes,
+        [false, true]
+    )
+    func known(count: Int, isNested: Bool) async throws {
         try await withAttempts { store in
             _ = try await store.write(attempts(0..<1))
-            let repeated = try await write(attempts(0..<count), try await learned(store), to: store)
+            let repeated = try await write(attempts(0..<count), try await learned(store), isNested: isNested, to: store)
             #expect(repeated == [.duplicate] + Array(repeating: .accepted, count: count - 1))
             try await store.rotate()
             let hints = try await learned(store)
@@ -81,33 +89,33 @@ struct FreshWriterTests {
                 try await connection.perform { try FreshWriter(hints: hints, slot: 0).write(batch, receivedAt: Sample.now, on: $0) }
             }
             #expect(!written)
-            let results = try await write(attempts(0..<count + 1), hints, to: store)
+            let results = try await write(attempts(0..<count + 1), hints, isNested: isNested, to: store)
             #expect(results == Array(repeating: .duplicate, count: count) + [.accepted])
             try await store.expectRollupsEqualRecount(total: count + 1)
         }
     }
 
-    @Test("what cannot be counted is not stored: attempts, ledger and rollups are one transaction", arguments: sizes)
-    func oneTransaction(count: Int) async throws {
+    @Test("what cannot be counted is not stored: attempts, ledger and rollups are one transaction", arguments: sizes, [false, true])
+    func oneTransaction(count: Int, isNested: Bool) async throws {
         try await withAttempts { store in
             let hints = try await learned(store)
             // The counts of the month have nowhere to go.
             try await store.pool.execute("DROP TABLE attemptRollups_202603")
-            await #expect(throws: PostgresError.self) { try await write(attempts(0..<count), hints, to: store) }
+            await #expect(throws: PostgresError.self) { try await write(attempts(0..<count), hints, isNested: isNested, to: store) }
             #expect(try await store.pool.query("SELECT count(*) FROM notificationDeliveryAttempts")[0].decode(Int.self) == 0)
             #expect(try await store.pool.query("SELECT count(*) FROM attemptLedger")[0].decode(Int.self) == 0)
         }
     }
 
-    @Test("generations that another instance has rotated meanwhile are noticed", arguments: sizes)
-    func rotatedMeanwhile(count: Int) async throws {
+    @Test("generations that another instance has rotated meanwhile are noticed", arguments: sizes, [false, true])
+    func rotatedMeanwhile(count: Int, isNested: Bool) async throws {
         try await withAttempts { store in
             let hints = try await learned(store)
-            #expect(try await write(attempts(0..<count), hints, to: store).allSatisfy { $0 == .accepted })
+            #expect(try await write(attempts(0..<count), hints, isNested: isNested, to: store).allSatisfy { $0 == .accepted })
             try await store.rotate()
             // Its generations are those of before: the keys would go where nobody looks for long.
-            #expect(try await write(attempts(0..<count), hints, to: store).allSatisfy { $0 == .duplicate })
-            #expect(try await write(attempts(count..<2 * count), hints, to: store).allSatisfy { $0 == .accepted })
+            #expect(try await write(attempts(0..<count), hints, isNested: isNested, to: store).allSatisfy { $0 == .duplicate })
+            #expect(try await write(attempts(count..<2 * count), hints, isNested: isNested, to: store).allSatisfy { $0 == .accepted })
             let misplaced = try await store.pool.query(
                 "SELECT count(*) FROM attemptLedger JOIN ledgerState ON generation = currentGeneration - 1 WHERE id = 1"
             )[0].decode(Int.self)
@@ -116,8 +124,33 @@ struct FreshWriterTests {
         }
     }
 
-    @Test("the same ids from eight connections while generations rotate: each once, rollups equal a recount", arguments: [1, 7, 40])
-    func concurrent(size: Int) async throws {
+    @Test("in a transaction of the caller's, what it did before stays when an id is known, and its own fault is not taken for one")
+    func caller() async throws {
+        try await withAttempts { store in
+            let hints = try await learned(store)
+            _ = try await store.write(attempts(0..<1))
+            let batch = try Sample.batch(attempts(0..<20))
+            func write(_ before: Query) async throws {
+                try await store.pool.performTransaction { connection in
+                    try connection.executeLater(before)
+                    #expect(try !FreshWriter(hints: hints, slot: 0).write(batch, receivedAt: Sample.now, on: connection))
+                }
+            }
+            try await write("CREATE TABLE before AS SELECT 1 AS number")
+            #expect(try await store.pool.query("SELECT count(*) FROM before")[0].decode(Int.self) == 1)
+            #expect(try await store.pool.query("SELECT count(*) FROM attemptLedger")[0].decode(Int.self) == 1)
+            try await store.pool.execute("CREATE UNIQUE INDEX ON before (number)")
+            let error = await #expect(throws: PostgresError.self) { try await write("INSERT INTO before VALUES (1)") }
+            #expect(error?.code == .uniqueViolation && error?.constraint == "before_number_idx")
+        }
+    }
+
+    @Test(
+        "the same ids from eight connections while generations rotate: each once, rollups equal a recount",
+        arguments: [1, 7, 40],
+        [false, true]
+    )
+    func concurrent(size: Int, isNested: Bool) async throws {
         try await withAttempts { store in
             let hints = try await learned(store)
             let accepted = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -127,7 +160,9 @@ struct FreshWriterTests {
                         var accepted = 0
                         for start in stride(from: 0, to: 280, by: size) {
                             let part = Array(own[start..<min(280, start + size)])
-                            accepted += try await write(part, hints, slot: Int16(queue), to: store).count { $0 == .accepted }
+                            accepted += try await write(part, hints, slot: Int16(queue), isNested: isNested, to: store).count {
+                                $0 == .accepted
+                            }
                         }
                         return accepted
                     }

@@ -29,10 +29,13 @@ struct LedgerHintsTests {
             let hints = LedgerHints()
             #expect(try await store.write(attempts(0..<100), hints: hints).allSatisfy { $0 == .accepted })
             let batch = try Sample.batch(attempts(50..<150))
+            let expectation = KeyExpectation()
             let isWritten = try await store.pool.withConnection { connection in
-                try await connection.perform { try FreshWriter(hints: hints, slot: 0).write(batch, receivedAt: Sample.now, on: $0) }
+                try await connection.perform {
+                    try FreshWriter(hints: hints, slot: 0, expectation: expectation).write(batch, receivedAt: Sample.now, on: $0)
+                }
             }
-            #expect(!isWritten && !hints.expectsNewKeys())
+            #expect(!isWritten && !expectation.expectsNewKeys())
             let mixed = try await store.write(attempts(50..<150), hints: hints)
             #expect(mixed.prefix(50).allSatisfy { $0 == .duplicate } && mixed.suffix(50).allSatisfy { $0 == .accepted })
             #expect(try await store.write(attempts(0..<150), hints: hints).allSatisfy { $0 == .duplicate })

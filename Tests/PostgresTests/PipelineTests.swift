@@ -1,6 +1,9 @@
-import Postgres
+import Foundation
+import Synchronization
 import TestDatabase
 import Testing
+
+@testable import Postgres
 
 @Suite("Statements sent together")
 struct PipelineTests {
@@ -49,6 +52,83 @@ struct PipelineTests {
                 try connection.executeScript("ROLLBACK")
             }
             #expect(try await count(connection) == 0)
+        }
+    }
+
+    @Test("a statement for later goes with BEGIN and the next call, whatever that is")
+    func later() async throws {
+        try await withItems { connection in
+            try await connection.perform { connection in
+                try connection.transaction { connection in
+                    try connection.executeLater("INSERT INTO items VALUES (\(1), \("n"))")
+                    #expect(connection.isIdle && connection.isInTransaction)
+                    #expect(try connection.query("SELECT count(*) FROM items")[0].decode(Int.self) == 1)
+                    try connection.executeLater("DELETE FROM items")
+                    #expect(try [UInt8]("1\tn\n".utf8).withUnsafeBytes { try connection.copyIn("COPY items FROM STDIN", data: $0) } == 1)
+                    try connection.executeLater("DELETE FROM items")
+                    try connection.executeScript("INSERT INTO items VALUES (1, 'n')")
+                    try connection.executeLater("INSERT INTO items VALUES (\(2), \("n"))")
+                }
+                #expect(connection.isIdle && !connection.isInTransaction)
+                try connection.transaction { try $0.executeLater("INSERT INTO items VALUES (\(3), \("n"))") }
+                try connection.transaction { _ in }
+                try connection.executeLater("INSERT INTO items VALUES (\(4), \("outside a transaction"))")
+                #expect(connection.isIdle && !connection.isInTransaction)
+            }
+            #expect(try await count(connection) == 4)
+        }
+    }
+
+    @Test("what a statement for later fails with is thrown by the next call, and nothing is left of the transaction")
+    func laterFails() async throws {
+        try await withItems { connection in
+            try await connection.perform { connection in
+                try connection.execute("INSERT INTO items VALUES (\(1), \("n"))")
+                let known: Query = "INSERT INTO items VALUES (\(1), \("n"))"
+                let atNextCall = #expect(throws: PostgresError.self) {
+                    try connection.transaction { connection in
+                        try connection.executeLater("INSERT INTO items VALUES (\(2), \("n"))")
+                        try connection.executeLater(known)
+                        _ = try connection.query("SELECT 1")
+                        Issue.record("the call goes on")
+                    }
+                }
+                #expect(atNextCall?.code == .uniqueViolation && connection.isIdle && !connection.isInTransaction)
+                let atCommit = #expect(throws: PostgresError.self) {
+                    try connection.transaction { connection in
+                        _ = try connection.query("SELECT 1")
+                        try connection.executeLater(known)
+                    }
+                }
+                #expect(atCommit?.code == .uniqueViolation && connection.isIdle)
+                struct Stop: Error {}
+                #expect(throws: Stop.self) {
+                    try connection.transaction { connection in
+                        try connection.executeLater("INSERT INTO items VALUES (\(3), \("n"))")
+                        throw Stop()
+                    }
+                }
+            }
+            #expect(try await count(connection) == 1)
+        }
+    }
+
+    @Test("a session that was ended while it was idle is found before the transaction, which is run on another")
+    func lostBefore() async throws {
+        try await withDatabase { pool in
+            try await pool.execute("CREATE TABLE items (id integer PRIMARY KEY, name text)")
+            let ended = Mutex(false)
+            try await pool.performTransaction { connection in
+                try connection.executeLater("INSERT INTO items VALUES (\(1), \("n"))")
+                // As if it had happened before: the first message of this transaction, with BEGIN, finds a session that is gone.
+                if ended.withLock({ ended in
+                    defer { ended = true }; return !ended
+                }) {
+                    shutdown(connection.socket, Int32(SHUT_RDWR))
+                }
+                _ = try connection.query("SELECT 1")
+            }
+            #expect(try await pool.query("SELECT count(*) FROM items")[0].decode(Int.self) == 1)
         }
     }
 

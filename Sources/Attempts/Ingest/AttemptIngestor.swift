@@ -15,8 +15,8 @@ package struct AttemptIngestor: Service {
     private let queue: IngestQueue
     private let slots: [Int16]
     private let maintenance: PartitionMaintenance
-    private let hints = LedgerHints()
-    private let filterLimits: LedgerFilterLimits
+    private let hints: LedgerHints
+    private let expectation = KeyExpectation()
     private let uncommitted: UncommittedOutcomes
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
@@ -24,6 +24,7 @@ package struct AttemptIngestor: Service {
     /// - Parameters:
     ///   - writers: transactions in flight at most; each keeps a connection.
     ///   - uncommitted: counts what waits here.
+    ///   - hints: of this process.
     ///   - firstSlot: where this process's rollup slots begin; processes that share a database should differ.
     package init(
         pool: PostgresPool,
@@ -31,7 +32,7 @@ package struct AttemptIngestor: Service {
         writers: Int = 3,
         firstSlot: Int16 = Int16.random(in: 0..<64) * 4,
         limits: IngestLimits = IngestLimits(),
-        filterLimits: LedgerFilterLimits = LedgerFilterLimits(),
+        hints: LedgerHints = LedgerHints(),
         uncommitted: UncommittedOutcomes = UncommittedOutcomes(),
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -40,7 +41,7 @@ package struct AttemptIngestor: Service {
         self.maintenance = maintenance
         self.uncommitted = uncommitted
         queue = IngestQueue(limits: limits)
-        self.filterLimits = filterLimits
+        self.hints = hints
         slots = (0..<writers).map { firstSlot + Int16($0) }
         self.logger = logger
         self.now = now
@@ -63,8 +64,6 @@ package struct AttemptIngestor: Service {
     package func run() async throws {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
-                let frozen = FrozenLedger(pool: pool, hints: hints, limits: filterLimits, logger: logger)
-                group.addTask { try? await frozen.run() }
                 for slot in slots { group.addTask { await write(slot: slot) } }
                 group.addTask { await expire() }
             }
@@ -104,7 +103,7 @@ package struct AttemptIngestor: Service {
 
     /// Writes these entries and then those that come, blocking the connection's thread. Returns what could not be written.
     private func write(_ first: [IngestQueue.Entry], andQueuedOn connection: BlockingConnection, slot: Int16) -> [IngestQueue.Entry]? {
-        let fresh = FreshWriter(hints: hints, slot: slot)
+        let fresh = FreshWriter(hints: hints, slot: slot, expectation: expectation)
         var entries = first
         while !entries.isEmpty {
             let batch = merge(entries)

@@ -1,21 +1,33 @@
-import Postgres
-import PushContract
+package import Postgres
+package import PushContract
 
-/// Writes a batch as what it nearly always is: all new, and under the generations seen last. A transaction of its own, in one round
-/// trip for small batches.
+/// Writes a batch as what it nearly always is: all new, and under the generations seen last. In the caller's transaction, or in one of its
+/// own; in one round trip for small batches.
 ///
 /// It assumes and lets the database contradict: the first statement fails when the generations are others, or when a frozen one
 /// knows a key; the ledger's key fails when the current one does. Then nothing has happened, and `AttemptWriter` looks at each attempt.
-struct FreshWriter {
+package struct FreshWriter {
     /// From so many rows on, COPY is cheaper than a statement for each row.
     static let copyRows = 12
 
-    let hints: LedgerHints
+    private let hints: LedgerHints
+    private let expectation: KeyExpectation
     let slot: Int16
 
+    /// For the attempts that come one way: where some are repeated, it expects more of them. The rest as for `AttemptWriter`.
+    package init(hints: LedgerHints, slot: Int16) {
+        self.init(hints: hints, slot: slot, expectation: KeyExpectation())
+    }
+
+    init(hints: LedgerHints, slot: Int16, expectation: KeyExpectation) {
+        self.hints = hints
+        self.slot = slot
+        self.expectation = expectation
+    }
+
     /// False: the batch is to be written the other way; nothing of it was.
-    func write(_ batch: AttemptBatch, receivedAt: Timestamp, on connection: BlockingConnection) throws -> Bool {
-        guard let generations = hints.generations, hints.expectsNewKeys() else { return false }
+    package func write(_ batch: AttemptBatch, receivedAt: Timestamp, on connection: BlockingConnection) throws -> Bool {
+        guard let generations = hints.generations, expectation.expectsNewKeys() else { return false }
         let groups = AttemptGroups(batch)
         // What reaches back behind the ledger is looked for among the facts.
         guard let oldest = batch.oldestAttemptedAt, oldest >= generations.knownSince else { return false }
@@ -24,24 +36,37 @@ struct FreshWriter {
         let suspects = hints.suspects(groups.keys, of: generations)
         if !suspects.keys.isEmpty { checks.append(LedgerStatements.unknown(suspects.keys, generations: suspects.generations)) }
         let ledger = groups.firstReports(of: batch)
+        let isNested = connection.isInTransaction
         do {
             if batch.count < FreshWriter.copyRows {
                 let claims = ledger.map { LedgerStatements.insertNew($0, generation: generations.current) }
                 let facts = batch.records.map { FactInsert.query($0, of: batch, receivedAt: receivedAt) }
                 // Without BEGIN a pipeline is one transaction as well, but not on distributed tables: each statement is committed alone there.
-                try connection.pipeline(["BEGIN"] + checks + claims + facts + rollups(batch, now: receivedAt) + ["COMMIT"])
+                let (begin, end): (Query, Query) = isNested ? ("SAVEPOINT fresh", "RELEASE SAVEPOINT fresh") : ("BEGIN", "COMMIT")
+                try connection.pipeline([begin] + checks + claims + facts + rollups(batch, now: receivedAt) + [end])
             } else {
-                try copy(batch, ledger, generation: generations.current, after: checks, receivedAt: receivedAt, on: connection)
+                try connection.pipeline([isNested ? "SAVEPOINT fresh" : "BEGIN"] + checks)
+                try copy(batch, ledger, generation: generations.current, receivedAt: receivedAt, on: connection)
+                let rollups = rollups(batch, now: receivedAt)
+                if isNested {
+                    for query in rollups + ["RELEASE SAVEPOINT fresh"] { try connection.executeLater(query) }
+                } else {
+                    try connection.pipeline(rollups + ["COMMIT"])
+                }
             }
         } catch {
-            connection.rollBack()
+            if !isNested { connection.rollBack() }
             // Where the ledger is distributed a known key is an internal error, and so is a part of the database that is away: the other way of
             // writing distinguishes them.
-            guard let error = error as? PostgresError, error.isContradiction || error.code == .internalError else { throw error }
-            hints.foundDuplicates()
+            guard let cause = error as? PostgresError, cause.isContradiction || cause.code == .internalError else { throw error }
+            if isNested {
+                // There is none if what failed was a statement of the caller's, before it.
+                do { try connection.executeScript("ROLLBACK TO SAVEPOINT fresh") } catch { throw cause }
+            }
+            expectation.foundDuplicates()
             return false
         }
-        hints.foundNewKeysOnly()
+        expectation.foundNewKeysOnly()
         return true
     }
 
@@ -49,18 +74,14 @@ struct FreshWriter {
         _ batch: AttemptBatch,
         _ ledger: [AttemptBatch.Record],
         generation: Int32,
-        after checks: [Query],
         receivedAt: Timestamp,
         on connection: BlockingConnection
     ) throws {
         let keys = LedgerCopy.stream(ledger, generation: generation)
         let facts = FactCopy.stream(of: batch, receivedAt: receivedAt)
-        let rollups = rollups(batch, now: receivedAt)
-        try connection.pipeline(["BEGIN"] + checks)
         try keys.withUnsafeBytes { keys in
             _ = try facts.withUnsafeBytes { try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, $0)]) }
         }
-        try connection.pipeline(rollups + ["COMMIT"])
     }
 
     private func rollups(_ batch: AttemptBatch, now: Timestamp) -> [Query] {

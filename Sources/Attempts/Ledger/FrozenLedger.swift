@@ -1,29 +1,40 @@
-import Logging
+package import Logging
 import Metrics
-import Postgres
+package import Postgres
 import PushContract
 import ServiceKit
+import ServiceLifecycle
 
 /// Has the keys of the frozen generations in filters, so that batches of new attempts need not look there. A generation is frozen for good:
 /// a rotation waits for its last writer, and no key is added afterwards. So its filter is made once, from the table, and kept in a file.
 ///
 /// Nothing waits for it: until a filter is there, and where the memory for filters is used up, keys are looked up by index.
-struct FrozenLedger: Sendable {
-    let pool: PostgresPool
-    let hints: LedgerHints
-    var limits = LedgerFilterLimits()
-    let logger: Logger
-    /// How often a rotation is looked for; until it is noticed, batches look the keys up.
-    var interval: Duration = .seconds(30)
+package struct FrozenLedger: Service {
+    private let pool: PostgresPool
+    private let hints: LedgerHints
+    private let limits: LedgerFilterLimits
+    private let logger: Logger
 
+    /// How often a rotation is looked for; until it is noticed, batches look the keys up.
+    private static let interval: Duration = .seconds(30)
     private static let chunk = 50_000
     private static let bytes = Gauge(label: "pushwatch_ledger_filter_bytes")
     private static let lookedUp = Gauge(label: "pushwatch_ledger_generations_looked_up")
 
     private var cache: FilterCache? { limits.directory.map(FilterCache.init) }
 
-    func run() async throws {
-        try await PeriodicService("frozen ledger", every: interval, logger: logger, failureLevel: .warning) { try await refresh() }.run()
+    /// - Parameter hints: get the filters; of this process.
+    package init(pool: PostgresPool, hints: LedgerHints, limits: LedgerFilterLimits = LedgerFilterLimits(), logger: Logger) {
+        self.pool = pool
+        self.hints = hints
+        self.limits = limits
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        try await PeriodicService("frozen ledger", every: FrozenLedger.interval, logger: logger, failureLevel: .warning) {
+            try await refresh()
+        }.run()
     }
 
     /// Loads what is cached, and then makes what is missing, newest first.

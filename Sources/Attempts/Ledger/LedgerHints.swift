@@ -2,8 +2,8 @@ import Metrics
 import PushContract
 import Synchronization
 
-/// What a process knows of the ledger without a query: which keys the frozen generations certainly lack, and whether duplicates are
-/// likely. It saves statements and never decides: without it the result is the same.
+/// What a process knows of the ledger without a query: which keys the frozen generations certainly lack. It saves statements and never
+/// decides: without it the result is the same.
 ///
 /// Safe to use from any task.
 package final class LedgerHints: Sendable {
@@ -19,9 +19,6 @@ package final class LedgerHints: Sendable {
         var leftOut: [FrozenGeneration: Bool] = [:]
         /// As they were in the last transaction that looked.
         var generations: LedgerGenerations?
-        /// Batches that are to be written the way that bears duplicates well.
-        var cautiousBatches = 0
-        var nextCautiousBatches = 8
     }
 
     private let state = Mutex(State())
@@ -92,23 +89,4 @@ package final class LedgerHints: Sendable {
     }
 
     var filterBytes: Int { state.withLock { $0.filters.values.reduce(0) { $0 + $1.bytes.count } } }
-
-    /// Whether the next batch is likely all new.
-    func expectsNewKeys() -> Bool {
-        state.withLock { state in
-            if state.cautiousBatches == 0 { return true }
-            state.cautiousBatches -= 1
-            return false
-        }
-    }
-
-    /// A batch had known keys: clients repeat themselves, so the next batches will too. Longer each time, at most 512.
-    func foundDuplicates() {
-        state.withLock { state in
-            state.cautiousBatches = state.nextCautiousBatches
-            state.nextCautiousBatches = min(512, state.nextCautiousBatches * 2)
-        }
-    }
-
-    func foundNewKeysOnly() { state.withLock { $0.nextCautiousBatches = 8 } }
 }

@@ -130,7 +130,7 @@ struct RollupDelta {
 
     /// Adds the sums to the rows of one writer's slot.
     func apply(slot: Int16, now: Timestamp, on connection: BlockingConnection) throws {
-        try connection.pipeline(queries(slot: slot, now: now))
+        for query in queries(slot: slot, now: now) { try connection.executeLater(query) }
     }
 
     /// The statements that do: one for each row where there are few, one over arrays where there are many; none when nothing was counted.

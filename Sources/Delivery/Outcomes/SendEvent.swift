@@ -60,6 +60,6 @@ enum SendEvents {
 
     static func insert(_ events: [JSONValue], on connection: BlockingConnection) throws {
         guard !events.isEmpty else { return }
-        try connection.execute("INSERT INTO pushOutcomes (outcomes) VALUES (\(JSONValue.array(events).text)::text::json)")
+        try connection.executeLater("INSERT INTO pushOutcomes (outcomes) VALUES (\(JSONValue.array(events).text)::text::json)")
     }
 }

@@ -33,7 +33,7 @@ package struct IntentStore: Sendable {
     /// Forgets groups whose outcomes are written, in the transaction that writes the last of them.
     static func forget(_ numbers: [Int64], owner: String, on connection: BlockingConnection) throws {
         guard !numbers.isEmpty else { return }
-        try connection.execute("DELETE FROM pushIntents WHERE owner = \(owner) AND number = ANY(\(numbers))")
+        try connection.executeLater("DELETE FROM pushIntents WHERE owner = \(owner) AND number = ANY(\(numbers))")
     }
 
     /// The same for groups of which nothing is left to write.

@@ -5,18 +5,27 @@ import PushContract
 
 /// Connects sends and registrations to the one way attempts are written.
 package enum AttemptRecording {
-    /// Writes attempts through `AttemptWriter`, in the transaction of the connection it is given.
+    /// Writes attempts as the ingestor does, in the transaction of the connection it is given.
     ///
     /// - Parameters:
     ///   - slot: the rollup slot; other than those of the ingestor's writers.
+    ///   - hints: of this process.
     ///   - labels: of this process.
-    package static func recorder(slot: Int16, labels: LabelLimiter = LabelLimiter(), logger: Logger) -> AttemptRecorder {
-        { attempts, connection in
+    package static func recorder(
+        slot: Int16,
+        hints: LedgerHints = LedgerHints(),
+        labels: LabelLimiter = LabelLimiter(),
+        logger: Logger
+    ) -> AttemptRecorder {
+        let fresh = FreshWriter(hints: hints, slot: slot)
+        return { attempts, connection in
             var batch = AttemptBatch()
             var appended: [Attempt] = []
             for attempt in attempts where append(attempt, to: &batch, logger: logger) { appended.append(attempt) }
             labels.mark(&batch, author: LabelLimiter.ownAuthor)
-            let results = try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: .now())
+            let receivedAt = Timestamp.now()
+            if try fresh.write(batch, receivedAt: receivedAt, on: connection) { return }
+            let results = try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: receivedAt, hints: hints)
             for (attempt, result) in zip(appended, results) {
                 // An unknown outcome contradicts nothing.
                 guard case .conflict = result, attempt.providerErrorCode != Attempt.unknownOutcomeCode else { continue }

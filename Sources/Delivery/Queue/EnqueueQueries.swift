@@ -51,7 +51,11 @@ enum EnqueueQueries {
         on connection: BlockingConnection
     ) throws {
         guard !entries.isEmpty else { return }
-        _ = try insert(rows(entries, queues: queues), of: entries.map(\.send), now: now, on: connection)
+        let (rows, sends) = (rows(entries, queues: queues), entries.map(\.send))
+        guard sends.contains(where: { $0.content.collapseId != nil }) else {
+            return try connection.executeLater(insert(rows, mayBeLater: sends.contains { $0.notBefore != nil }, now: now))
+        }
+        _ = try insert(rows, of: sends, now: now, on: connection)
     }
 
     /// Inserts deliveries and leases them; for each, in order, its lease, and its device as it is now.

@@ -166,7 +166,7 @@ struct QueueDeliveries: DeliveryKind {
             }
         }
         guard !rows.isEmpty else { return }
-        try connection.execute(
+        try connection.executeLater(
             """
             INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, providerMessageId, finishedAt)
             SELECT deliveryId, queue, outcome, attempts, messageId, clock_timestamp()
@@ -182,7 +182,7 @@ struct QueueDeliveries: DeliveryKind {
             return (moves[index].key, outcome.rawValue, reason?.rawValue, code)
         }
         guard !rows.isEmpty else { return }
-        try connection.execute(
+        try connection.executeLater(
             """
             INSERT INTO pushDead (deliveryId, queue, outcome, attempts, reasonCode, providerErrorCode, finishedAt)
             SELECT deliveryId, queue, outcome, attempts, reason::pushReason, code, clock_timestamp()
@@ -198,7 +198,7 @@ struct QueueDeliveries: DeliveryKind {
             return (moves[index].key, runAt, reason?.rawValue)
         }
         guard !rows.isEmpty else { return }
-        try connection.execute(
+        try connection.executeLater(
             """
             INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, reasonCode)
             SELECT deliveryId, queue, runAt, attemptNumber, reason::pushReason
@@ -219,7 +219,7 @@ struct QueueDeliveries: DeliveryKind {
         }
         guard !rows.isEmpty else { return }
         // A circuit that closed meanwhile blocks nothing: then it is due now.
-        try connection.execute(
+        try connection.executeLater(
             """
             INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, reasonCode, circuitId)
             SELECT t.deliveryId, t.queue, CASE WHEN h.circuitId IS NULL THEN clock_timestamp() ELSE t.expiresAt END, t.attemptNumber,
@@ -233,7 +233,7 @@ struct QueueDeliveries: DeliveryKind {
         // As long as few deliveries were refused, or may be, one of them may be at fault and not the credential: a new one is the next probe.
         let fresh = Set(rows.compactMap { $0.reason == nil && $0.key.attempts == 0 ? $0.circuit : nil })
         guard !fresh.isEmpty else { return }
-        try connection.execute(
+        try connection.executeLater(
             """
             UPDATE pushCircuits h SET nextProbeAt = clock_timestamp()
             WHERE circuitId = ANY(\(fresh.sorted())) AND closedAt IS NULL AND kind = 'refused' AND nextProbeAt > clock_timestamp()

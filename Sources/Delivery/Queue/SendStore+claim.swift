@@ -115,17 +115,17 @@ enum ClaimQueries {
         """
     }
 
-    /// The outer LIMIT never cuts: it lets the planner know that the rows are few, which it cannot see from a parameter. Else it may come to
+    /// A row of `pushReady` is never updated, so it stays where it was locked. The outer LIMIT never cuts: it lets the planner know that the rows are few, which it cannot see from a parameter. Else it may come to
     /// read whole tables for the joins once the plan is a generic one.
     static func claim(queue: Int32, cursor: Int64, limit: Int, lease: Duration, worker: String) -> Query {
         """
         WITH picked AS MATERIALIZED (
-            SELECT seq FROM (
-                SELECT seq FROM pushReady WHERE queue = \(queue) AND seq >= \(cursor)
+            SELECT ctid FROM (
+                SELECT ctid FROM pushReady WHERE queue = \(queue) AND seq >= \(cursor)
                 ORDER BY seq LIMIT \(limit) FOR UPDATE SKIP LOCKED
             ) first LIMIT 1000
         ), taken AS (
-            DELETE FROM pushReady r USING picked WHERE r.queue = \(queue) AND r.seq = picked.seq
+            DELETE FROM pushReady r USING picked WHERE r.ctid = picked.ctid
             RETURNING r.seq, r.deliveryId, r.attemptNumber
         ), \(leasing(lease: lease, worker: worker))
         """

@@ -75,6 +75,7 @@ enum CircuitQueries {
 
     /// Pauses queues, or makes their pauses longer.
     static func pause(_ requests: [RateLimitRequest], delays: RetryDelays, on connection: BlockingConnection) throws -> [RateLimitPause] {
+        guard !requests.isEmpty else { return [] }
         let ordered = requests.sorted { ($0.provider.rawValue, $0.app) < ($1.provider.rawValue, $1.app) }
         // All at once, in the order of the rows: two transactions may want the same ones.
         _ = try connection.query(KeyLock.take(.pause, ordered.map { "\($0.provider.rawValue):\($0.app)" }))

@@ -19,7 +19,7 @@ enum LimiterQueries {
         now: Timestamp
     ) throws {
         let rows = counts.sorted { $0.key.key < $1.key.key }
-        try connection.execute(
+        try connection.executeLater(
             """
             INSERT INTO tokenOutcomes AS o (provider, app, environment, credential, minute, writerSlot, total, ambiguous, gone)
             SELECT provider::pushProvider, app, environment::pushEnvironment, credential, date_trunc('minute', \(now)::timestamptz),

@@ -63,7 +63,7 @@ struct BareProvider {
         }
     }
 
-    private func provider() throws -> APNsProvider {
+    func provider() throws -> APNsProvider {
         var client = APNsConfiguration.client
         client.pool = "bench"
         client.caFile = settings["PUSHWATCH_PROVIDERS_CA_FILE"]

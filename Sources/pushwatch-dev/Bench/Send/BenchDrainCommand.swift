@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineKit
+import Foundation
 import HTTPServer
 import Logging
 
@@ -9,7 +10,11 @@ extension BenchCommand {
         static let configuration = CommandConfiguration(
             abstract: "Drain a full send queue, alone and next to an old snapshot and an idle transaction.",
             discussion:
-                "The provider takes everything at once: what is measured is the queue in PostgreSQL, with a durable row for each try."
+                """
+                The provider is in this process and takes everything at once: what is measured is the queue in PostgreSQL, with a durable row for \
+                each try. With --http2 each goes over TLS to the provider simulator, in a process of its own, whose processor time does not \
+                count.
+                """
         )
 
         @Option(help: "A PostgreSQL to make (and drop) a scratch database in. Default: a private one in a temporary directory.")
@@ -17,14 +22,25 @@ extension BenchCommand {
         @Option(help: "Sends in the queue.") var deliveries = 1_000_000
         @Option(help: "Sends that are worked off between the snapshot and the second drain: by default an hour of 5,000 a second.")
         var workedOff = DrainBench.hour
+        @Flag(help: "Send over HTTP/2 to the provider simulator.") var http2 = false
         @Flag(help: "Print the report as JSON.") var json = false
 
         func run() async throws {
             LogBootstrap.bootstrap(level: .warning)
             let logger = Logger(label: "bench")
             let database = try await BenchDatabase.make(in: database, logger: logger)
+            let directory = NSTemporaryDirectory() + "pushwatch_bench_drain_\(getpid())"
+            defer { try? FileManager.default.removeItem(atPath: directory) }
             do {
-                let report = try await DrainBench(database: database, deliveries: deliveries, workedOff: workedOff, logger: logger).run()
+                let simulator = http2 ? try BenchSimulator(directory: directory) : nil
+                defer { simulator?.stop() }
+                let report = try await DrainBench(
+                    database: database,
+                    deliveries: deliveries,
+                    workedOff: workedOff,
+                    provider: simulator.map { BareProvider(settings: $0.settings, connections: 2, inFlight: 0) },
+                    logger: logger
+                ).run()
                 await database.remove()
                 if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
             } catch {

@@ -9,33 +9,46 @@ import PushContract
 import ServiceLifecycle
 import Synchronization
 
-/// `pushwatch-dev bench drain`: a full queue is sent to a provider that takes everything at once, so that the database is what is measured;
-/// once alone, once while an analyst holds a snapshot and another session is idle in a transaction that has written, both from before
+/// `pushwatch-dev bench drain`: a full queue is sent, to a provider in this process that takes everything at once, so that the database is what
+/// is measured, or over HTTP/2 to the provider simulator; once alone, once while an analyst holds a snapshot and another session is idle in a transaction that has written, both from before
 /// deliveries were worked off whose rows cannot be removed until then.
 struct DrainBench {
     struct Report: Encodable {
         var deliveries: Int
         var workedOff: Int
-        var perSecond: Double
-        var perSecondUnderSnapshot: Double
+        var alone: Rate
+        var underSnapshot: Rate
         var ratio: Double
 
         var text: String {
             let rates = [
-                ("alone", perSecond), ("next to a snapshot and an idle transaction from \(workedOff) sends before", perSecondUnderSnapshot),
-            ].map { "\($0.0): \(Int($0.1)) a second" }
+                ("alone", alone), ("next to a snapshot and an idle transaction from \(workedOff) sends before", underSnapshot),
+            ].map { name, rate in
+                "\(name): \(Int(rate.perSecond)) a second"
+                    + (rate.perCoreSecond.map { ", \(Int($0)) a core-second of sender and database" } ?? "")
+            }
             return "\(deliveries) queued sends drained, each with its row\n" + rates.joined(separator: "\n")
                 + "\nratio: \(String(format: "%.2f", ratio))"
         }
     }
 
-    /// Takes everything.
-    private final class AcceptingProvider: PushProvider {
+    struct Rate: Encodable {
+        var perSecond: Double
+        /// By processor time of this process and of PostgreSQL; nil where that is not known.
+        var perCoreSecond: Double?
+    }
+
+    /// Takes everything, or has it sent.
+    private final class CountingProvider: PushProvider {
         let taken = Atomic(0)
+        private let next: APNsProvider?
+
+        init(next: APNsProvider?) { self.next = next }
 
         func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
+            let outcome = await next?.send(message, to: target, attemptId: attemptId, now: now)
             taken.add(1, ordering: .relaxed)
-            return .sent(messageId: nil, httpStatus: 200, latency: .milliseconds(1))
+            return outcome ?? .sent(messageId: nil, httpStatus: 200, latency: .milliseconds(1))
         }
     }
 
@@ -46,15 +59,19 @@ struct DrainBench {
     let deliveries: Int
     /// Deliveries that are worked off next to the snapshot before the queue is filled.
     let workedOff: Int
+    /// Nil: the provider is in this process.
+    var provider: BareProvider?
     let logger: Logger
 
     func run() async throws -> Report {
-        let configuration = PostgresConfiguration(
+        var configuration = PostgresConfiguration(
             url: database.url,
             maxConnections: 6,
             statementTimeout: .seconds(1800),
             applicationName: "bench drain"
         )
+        // As the service's pool for sending. Else a scan from before the table grew would read what the snapshot keeps, each time.
+        configuration.looksUpByIndex = true
         _ = try await Migrator(configuration: configuration, directory: try ProjectFiles.locate("sql/migrations"), logger: logger).migrate()
         let pool = PostgresPool(configuration: configuration, logger: logger)
         defer { pool.close() }
@@ -77,13 +94,13 @@ struct DrainBench {
         return Report(
             deliveries: deliveries,
             workedOff: workedOff,
-            perSecond: alone,
-            perSecondUnderSnapshot: under,
-            ratio: under / alone
+            alone: alone,
+            underSnapshot: under,
+            ratio: under.perSecond / alone.perSecond
         )
     }
 
-    private func nextToOldTransactions(_ pool: PostgresPool, _ body: () async throws -> Double) async throws -> Double {
+    private func nextToOldTransactions(_ pool: PostgresPool, _ body: () async throws -> Rate) async throws -> Rate {
         // PostgreSQL ends our sessions after a minute idle in a transaction; these must stay open.
         let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_transaction_session_timeout = 0"
         return try await pool.withConnection { analyst in
@@ -158,9 +175,11 @@ struct DrainBench {
         try await pool.execute("CHECKPOINT")
     }
 
-    private func drain(_ pool: PostgresPool, _ cipher: TokenCipher) async throws -> Double {
+    private func drain(_ pool: PostgresPool, _ cipher: TokenCipher) async throws -> Rate {
         let store = SendStore(pool: pool, cipher: cipher, record: AttemptRecording.recorder(slot: 300, logger: logger))
-        let provider = AcceptingProvider()
+        let provider = CountingProvider(next: try provider?.provider())
+        let postgres = try await ProcessUse.postgres(of: pool)
+        let own = ProcessUse(pid: getpid())
         let dispatcher = SendDispatcher(
             store: store,
             throttles: ThrottleStore(pool: pool),
@@ -170,6 +189,7 @@ struct DrainBench {
         let group = ServiceGroup(configuration: .init(services: [.init(service: dispatcher)], logger: logger))
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             let start = ContinuousClock.now
+            let before = [own.cpuSeconds, postgres?.familySeconds]
             tasks.addTask { try await group.run() }
             // Looking for what is left reads the rows of what was worked off, so that begins at the end.
             while provider.taken.load(ordering: .relaxed) < deliveries { try await Task.sleep(for: .milliseconds(50)) }
@@ -177,11 +197,15 @@ struct DrainBench {
                 try await Task.sleep(for: .milliseconds(50))
             }
             let seconds = (ContinuousClock.now - start).inSeconds
+            let spent = zip([own.cpuSeconds, postgres?.familySeconds], before).map { after, before in
+                after.flatMap { after in before.map { after - $0 } }
+            }
+            let cores = spent.contains(nil) ? nil : spent.compactMap(\.self).reduce(0, +)
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
             let sent = try await pool.query("SELECT count(*) FROM pushFinished WHERE outcome = 'sent'")[0].decode(Int.self)
             guard sent == deliveries else { throw CommandFailure.check("\(deliveries) were queued and \(sent) sent.") }
-            return Double(deliveries) / seconds
+            return Rate(perSecond: Double(deliveries) / seconds, perCoreSecond: cores.map { Double(deliveries) / $0 })
         }
     }
 }
