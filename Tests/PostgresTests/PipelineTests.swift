@@ -104,10 +104,11 @@ struct PipelineTests {
                 struct Stop: Error {}
                 #expect(throws: Stop.self) {
                     try connection.transaction { connection in
-                        try connection.executeLater("INSERT INTO items VALUES (\(3), \("n"))")
+                        try connection.executeLater(known)
                         throw Stop()
                     }
                 }
+                #expect(connection.isIdle && !connection.isInTransaction)
             }
             #expect(try await count(connection) == 1)
         }
