@@ -16,6 +16,8 @@ package struct MigrationError: Error, Sendable, CustomStringConvertible {
         case earlierSchema
         /// A file whose successor has been applied already.
         case outOfOrder
+        /// A file that runs without a transaction is pending, and the address is a pooler's. Nothing was applied.
+        case sharedSession
         /// The SQL failed; everything of that file was undone (unless it is marked no-transaction).
         case failed
     }

@@ -71,6 +71,7 @@ package struct Migrator: Sendable {
     /// Applies what is pending, in order; returns what was applied now. On an error the earlier files stay applied.
     @discardableResult
     package func migrate() async throws -> [MigrationStatus] {
+        try await checkSession()
         let files = try MigrationDirectory.load(directory, allowsGaps: allowsGaps)
         let connection = try await PostgresConnection.connect(configuration)
         // The lock goes with the session: closing the connection, in whatever way we leave, releases it.
@@ -84,6 +85,22 @@ package struct Migrator: Sendable {
         if !plan.isNewerDatabase { try await grantRoles(connection) }
         logger.info("migrations are up to date", metadata: ["applied": "\(report.count)", "version": "\(files.last?.version ?? 0)"])
         return report
+    }
+
+    /// Without a transaction the time limit for locks is the session's, and a pooler gives that to others. Looked at before anything is
+    /// applied, and before the lock takes one of the pooler's sessions.
+    private func checkSession() async throws {
+        guard !configuration.preparesStatements else { return }
+        let (files, applied) = try await read()
+        guard let file = try MigrationPlan(files: files, applied: applied).pending.first(where: { !$0.isTransactional }) else { return }
+        var own = configuration
+        own.preparesStatements = true
+        guard try await SessionProbe.look(at: own) != .own else { return }
+        throw MigrationError(
+            .sharedSession,
+            "\(file.fileName) runs without a transaction, and behind a connection pooler would wait for locks without a limit: run "
+                + "`pushwatch migrate` with PostgreSQL's own address as `admin.database.url`"
+        )
     }
 
     /// Each time, so that what a migration added is opened too, and what another version granted is taken back.
@@ -171,12 +188,9 @@ package struct Migrator: Sendable {
     }
 
     private func runAlone(_ migration: Migration, _ connection: PostgresConnection, start: ContinuousClock.Instant) async throws {
-        // Where the session is not ours, what is set in it would reach others, and perhaps not the next statement.
-        if configuration.preparesStatements {
-            try await connection.executeScript("SET lock_timeout = \(lockTimeout.microseconds / 1000)")
-        }
+        try await connection.executeScript("SET lock_timeout = \(lockTimeout.microseconds / 1000)")
         for statement in migration.statements { try await connection.executeScript(statement) }
-        if configuration.preparesStatements { try await connection.executeScript("SET lock_timeout = 0") }
+        try await connection.executeScript("SET lock_timeout = 0")
         try await record(migration, connection, start: start)
     }
 

@@ -1,6 +1,9 @@
-import Postgres
+import Foundation
+import Logging
 import TestDatabase
 import Testing
+
+@testable import Postgres
 
 @Suite("Behind PgBouncer", .enabled(if: PgBouncer.isInstalled, Comment(rawValue: PgBouncer.absence)), .timeLimit(.minutes(2)))
 struct PoolerTests {
@@ -186,6 +189,45 @@ struct PoolerTests {
                 let applied = try await first.map(\.version) + second.map(\.version)
                 #expect(!applied.isEmpty && Set(applied).count == applied.count)
                 #expect(try await migrator.migrate().isEmpty)
+            }
+        }
+    }
+
+    @Test(
+        "a migration that runs without a transaction is refused through the pooler, before anything is applied; past it, it has its limit"
+    )
+    func migrationAlone() async throws {
+        try await withDatabaseURL(migrated: false) { database in
+            try await withScratch("migrations") { directory in
+                try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+                let log = RecordingLog { $0.message == "a table is in use; the file is tried again" }
+                func migrate(_ url: String) async throws -> Int {
+                    let configuration = PostgresConfiguration(url: url, preparesStatements: false)
+                    let limit = Duration.milliseconds(20)
+                    return try await Migrator(configuration: configuration, directory: directory, lockTimeout: limit, logger: log.logger)
+                        .migrate().count
+                }
+                func write(_ name: String, _ sql: String) throws {
+                    try sql.write(toFile: directory + "/" + name, atomically: true, encoding: .utf8)
+                }
+                let owner = try await PostgresConnection.connect(PostgresConfiguration(url: database))
+                let alone = "-- no-transaction\nALTER TABLE things ADD COLUMN IF NOT EXISTS name text"
+                try write("0001_create_things.sql", "CREATE TABLE things (id bigint)")
+                try write("0002_extend_things.sql", alone)
+                try await PgBouncer.running(before: database, sessions: 2) { url in
+                    let refusal = await #expect(throws: MigrationError.self) { try await migrate(url) }
+                    #expect(refusal?.kind == .sharedSession && refusal?.message.contains("0002_extend_things.sql") == true)
+                    let things = try await owner.query("SELECT to_regclass('things')::text")[0].decode(String?.self)
+                    #expect(things == nil)
+                    #expect(try await migrate(database) == 2)
+                    #expect(try await migrate(url) == 0, "nothing is pending")
+                }
+                try write("0003_extend_things.sql", alone)
+                try await owner.executeScript("BEGIN; LOCK TABLE things")
+                async let applied = migrate(database)
+                while log.events.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+                try await owner.executeScript("COMMIT")
+                #expect(try await applied == 1)
             }
         }
     }
