@@ -190,6 +190,56 @@ struct DistributedAttemptsTests {
         }
     }
 
+    @Test(
+        "an import into days that are stored by columns stores what is new; a later status is rejected as long as the ledger knows the id"
+    )
+    func importToColumns() async throws {
+        let start = Sample.now - .seconds(30 * 86_400)
+        try await withStore(now: start) { store, _, _ in
+            try await store.pool.execute("UPDATE ledgerState SET frozenAt = ARRAY[\(start)]")
+            try await store.maintenance.maintain()
+            #expect(try await store.write([Sample.attempt("forgotten", status: .queued, at: start)], receivedAt: start) == [.accepted])
+            for day in 1...30 as ClosedRange<Int64> { try await maintenance(store.pool, at: start + .seconds(day * 86_400)).maintain() }
+            let lines = { (statuses: [(String, String)]) in
+                try statuses.flatMap { id, status in
+                    try Sample.bytes(Sample.json(["status": status, "app": "com.example.app", "latencyMs": 12], id: id, at: start)) + [0x0A]
+                }
+            }
+            let (first, _) = try await imported(lines([("known", "queued")]), to: store)
+            #expect(first.accepted == 1)
+            try await store.pool.execute("CREATE EXTENSION citus_columnar")
+            try await store.pool.execute(
+                "SELECT alter_table_set_access_method(\(PartitionPlan.fact(day: start.day).name.lowercased()), 'columnar')"
+            )
+            let (result, rejects) = try await imported(
+                lines([("new", "sent"), ("known", "sent"), ("forgotten", "sent"), ("known", "queued")]),
+                to: store
+            )
+            #expect(result.isComplete && result.accepted == 1 && result.duplicate == 2 && result.conflict == 1, "\(result)")
+            #expect(rejects == ["known attempt_conflict"])
+            let rows = try await store.pool.query("SELECT attemptId || ' ' || status FROM notificationDeliveryAttempts ORDER BY 1")
+            let stored = try rows.map { try $0.decode(String.self) }
+            #expect(stored == ["forgotten queued", "known queued", "new sent"])
+            let faults = try await store.fsck().faults
+            #expect(faults == [], "\(faults)")
+        }
+    }
+
+    private func imported(_ bytes: [UInt8], to store: AttemptDatabase) async throws -> (AttemptImporter.Progress, [String]) {
+        let path = NSTemporaryDirectory() + "/import-\(UUID().uuidString).ndjson"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        let importer = AttemptImporter(pool: store.pool, maintenance: maintenance(store.pool, at: Sample.now))
+        var rejects: [String] = []
+        let result = try await importer.run(
+            path: path,
+            now: Sample.now,
+            onReject: { rejects.append("\($0.attemptId ?? "?") \($0.code)") },
+            onProgress: { _ in }
+        )
+        return (result, rejects)
+    }
+
     @Test("sizes are those of the shards")
     func sizes() async throws {
         try await withStore { store, _, _ in
