@@ -167,6 +167,46 @@ struct FsckTests {
         #expect(partitions.faults(plan: plan, countedDays: [], now: now + .seconds(6 * 86_400)).count >= 2)
     }
 
+    @Test("each day with counts that has no partition is found, and no other day of those that an import left out")
+    func countedDays() async throws {
+        try await withAttempts { store in
+            let days = [50, 40, 30, 25].map { Sample.now.day - $0 }
+            try await store.maintenance.maintain()
+            try await store.maintenance.ensurePartitions(forDays: Set(days))
+            for day in days.dropLast() {
+                let at = Timestamp(seconds: day * 86_400)
+                #expect(try await store.write([Sample.attempt("day-\(day)", at: at)], receivedAt: at) == [.accepted])
+            }
+            for day in days.dropFirst() { try await store.pool.execute("DROP TABLE \(raw: PartitionPlan.fact(day: day).name)") }
+            let faults = try await Fsck([PartitionsCheck()], pool: store.pool, pause: .zero, now: Sample.now).run().faults
+            #expect(
+                faults
+                    == days[1...2].map {
+                        "partitions: no attempts partition for \(PartitionPlan.date($0)), although the rollups count attempts of that day"
+                    }
+            )
+        }
+    }
+
+    @Test(
+        "a table is cut by place in its file without gap or overlap; what comes meanwhile is in the last piece",
+        arguments: [1, 2, 3, 1024]
+    )
+    func pieces(pages: Int64) async throws {
+        try await withAttempts { store in
+            try await store.pool.execute("CREATE TABLE numbers AS SELECT generate_series(1, 1000) AS number")
+            let pieces = try #require(try await FilePieces.read("numbers", pages: pages, on: store.pool))
+            #expect(pieces.count == [1: 5, 2: 3, 3: 2, 1024: 1][pages])
+            try await store.pool.execute("INSERT INTO numbers SELECT generate_series(1001, 2000)")
+            var numbers: [Int32] = []
+            for piece in pieces {
+                numbers += try await store.pool.query("SELECT number FROM numbers WHERE \(piece)").map { try $0.decode(Int32.self) }
+            }
+            #expect(numbers.sorted() == Array(1...2000))
+            #expect(try await FilePieces.read("nothing", pages: pages, on: store.pool) == nil)
+        }
+    }
+
     @Test("time is cut without gap or overlap, finer where a day is large; days that have no partition are pieces, too")
     func slices() throws {
         let day = Sample.now.day

@@ -17,40 +17,24 @@ package struct FsckContext: Sendable {
 
     package func progress(_ done: Int, of total: Int) { onProgress(done, total) }
 
+    private static let oneProcess = "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off"
+
     /// One small statement in a transaction of its own, in one process of the server.
-    /// - Parameter limit: for one that has to see all of a table in one snapshot; else the connection's own.
-    package func look(_ query: Query, limit: Duration? = nil) async throws -> [Row] {
-        let limited = limit.map { "; SET LOCAL statement_timeout = '\($0.components.seconds)s'" } ?? ""
-        return try await run(query, settings: "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off" + limited)
-    }
+    package func look(_ query: Query) async throws -> [Row] { try await run(query, settings: FsckContext.oneProcess) }
 
     /// The same for a few rows against a large table: probes of its index. A hash of the whole other side would be made each time.
     package func probe(_ query: Query) async throws -> [Row] {
         try await run(
             query,
-            settings: """
-                SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL jit = off;
-                SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off
-                """
+            settings: FsckContext.oneProcess + "; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"
         )
     }
 
-    /// The rows of a query without parameters in pages, until one is empty or `body` returns false. `body` may ask the transaction for few
-    /// rows of large tables: by probes, too.
-    package func pages(
-        of query: Query,
-        size: Int = 2000,
-        limit: Duration,
-        _ body: ([Row], PostgresTransaction) async throws -> Bool
-    ) async throws {
-        try await pool.withTransaction(retrying: .never) { transaction in
-            try await transaction.execute("SET LOCAL statement_timeout = '\(raw: "\(limit.components.seconds)")s'")
-            try await transaction.execute("DECLARE page NO SCROLL CURSOR FOR \(query)")
-            for method in ["hashjoin", "mergejoin"] { try await transaction.execute("SET LOCAL enable_\(raw: method) = off") }
-            while case let rows = try await transaction.query("FETCH \(raw: "\(size)") FROM page"), !rows.isEmpty {
-                guard try await body(rows, transaction) else { return }
-            }
-        }
+    /// Small statements that see one moment; some seconds at most, since nothing that goes meanwhile can be cleaned up. Not for distributed
+    /// tables, where they see a moment of each node.
+    package func together<Value>(_ body: (PostgresTransaction) async throws -> Value) async throws -> Value {
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(FsckContext.oneProcess)"
+        return try await pool.withTransaction(begin, retrying: .never, body)
     }
 
     private func run(_ query: Query, settings: String) async throws -> [Row] {

@@ -21,18 +21,9 @@ enum LedgerSlices {
         var slices: [Slice] = []
         for generation in scope.generations {
             let table = "attemptLedger_\(generation)"
-            let size = try await context.look(
-                "SELECT pg_relation_size(to_regclass(\(table))) / current_setting('block_size')::bigint"
-            )[0].decode(Int64?.self)
             // A missing one is reported by the check of the partitions.
-            guard let size else { continue }
-            for start in stride(from: 0, through: max(0, size - 1), by: Int64.Stride(pages)) {
-                let from: Query = "ledger.ctid >= \(raw: "'(\(start),0)'::tid")"
-                let isLast = start + pages >= size
-                // The last piece has no end: the table may have grown meanwhile.
-                let condition: Query = isLast ? from : "\(from) AND ledger.ctid < \(raw: "'(\(start + pages),0)'::tid")"
-                slices.append(Slice(table: table, condition: condition))
-            }
+            let pieces = try await FilePieces.read(table, column: "ledger.ctid", pages: pages, on: context.pool)
+            slices += (pieces ?? []).map { Slice(table: table, condition: $0) }
         }
         return slices
     }

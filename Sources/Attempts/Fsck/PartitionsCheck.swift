@@ -14,19 +14,22 @@ struct PartitionsCheck: FsckCheck {
 
     private func faults(_ context: FsckContext) async throws -> [FsckFault] {
         let partitions = try await FsckPartitions.read(on: context.pool)
-        let from = Timestamp(seconds: (context.now.day - context.plan.factRetentionDays) * 86_400)
-        let counted = try await context.look(countedDays(from: from, to: context.now)).map { try $0.decode(Int64.self) }
+        let present = Set(partitions.facts.map(\.from.day))
+        var counted: Set<Int64> = []
+        for day in context.now.day - context.plan.factRetentionDays...context.now.day where !present.contains(day) {
+            if try await isCounted(day, context) { counted.insert(day) }
+        }
         let state = try await LedgerGenerations.read(on: context.pool)
         let generations = try await PartitionStatements.generations(on: context.pool)
         let missing = (state.oldest...state.current).map { "attemptledger_\($0)" }.filter { !generations.contains($0) }
-        return partitions.faults(plan: context.plan, countedDays: Set(counted), now: context.now)
+        return partitions.faults(plan: context.plan, countedDays: counted, now: context.now)
             + missing.map { FsckFault("the ledger's generation \($0) has no table") }
     }
 
-    private func countedDays(from: Timestamp, to: Timestamp) -> Query {
-        """
-        SELECT floor(extract(epoch FROM minute) / 86400)::bigint FROM attemptRollups
-        WHERE minute >= \(from) AND minute < \(to) GROUP BY 1 HAVING sum(attempts) <> 0
-        """
+    private func isCounted(_ day: Int64, _ context: FsckContext) async throws -> Bool {
+        let (start, end) = (Timestamp(seconds: day * 86_400), Timestamp(seconds: (day + 1) * 86_400))
+        return try await context.look(
+            "SELECT coalesce(sum(attempts), 0) <> 0 FROM attemptRollups WHERE minute >= \(start) AND minute < \(end)"
+        )[0].decode(Bool.self)
     }
 }

@@ -1,60 +1,98 @@
 package import Attempts
 import Postgres
+import PushContract
 
 /// The send queue: each delivery is in one place, with a row for each try, and nothing waits for ever.
 package struct QueueCheck: FsckCheck {
     package let name = "sends"
-    private static let sentOnce = "sentOnce"
-    /// A whole queue in one snapshot may take a while.
-    private static let limit = Duration.seconds(600)
+    /// How many ids of deliveries a statement looks at.
+    private let size: Int64
 
-    package init() {}
+    package init(size: Int64 = 100_000) { self.size = size }
 
     package func run(_ context: FsckContext) async throws -> [FsckReport.Line] {
-        let count: Query = "SELECT count(*) FROM pushDeliveries"
-        let deliveries = "\(try await context.look(count, limit: QueueCheck.limit)[0].decode(Int.self)) deliveries"
+        let slices = try await DeliverySlices.read(context, size: size)
+        var deliveries = 0
+        for ids in slices.all { deliveries += try await context.look(QueueStatements.count(ids))[0].decode(Int.self) }
+        let misplaced = try await faults(slices.groups, context) { try await self.misplaced($0, slices, context) }
+        let incomplete = try await faults(slices.all, context) { try await self.incomplete($0, context) }
+        var sentOnce = FsckReport.Line(
+            "sentOnce",
+            "no delivery is recorded as sent twice",
+            examined: "attempts of \(context.days) days",
+            faults: try await SentOnce(context: context).faults()
+        )
+        sentOnce.note = try await possibleDuplicates(context)
+        let overdue = try await context.confirmed { try await texts(QueueStatements.overdueLeases, context) }
+        let stale = try await faults(slices.all, context) { try await texts(QueueStatements.staleCircuits($0), context) }
         let ended = "deliveries that ended within \(context.days) days"
-        let attempts = "attempts of \(context.days) days"
-        let questions: [(name: String, promise: String, examined: String, faults: () async throws -> [FsckFault])] = [
-            ("deliveryTables", "every delivery is in exactly one place", deliveries, { try await faults(QueueStatements.tables, context) }),
-            ("sendAttempts", "an ended delivery has a row for each try", ended, { try await endedFaults(context) }),
-            (QueueCheck.sentOnce, "no delivery is recorded as sent twice", attempts, { try await SentOnce(context: context).faults() }),
-            ("sendLeases", "no lease is long overdue", "the leases", { try await faults(QueueStatements.overdueLeases, context) }),
-            (
-                "sendCircuits", "nothing waits for a circuit that has closed", "blocked deliveries",
-                { try await faults(QueueStatements.staleCircuits, context) }
+        return [
+            FsckReport.Line(
+                "deliveryTables",
+                "every delivery is in exactly one place",
+                examined: "\(deliveries) deliveries",
+                faults: misplaced
+            ),
+            FsckReport.Line("sendAttempts", "an ended delivery has a row for each try", examined: ended, faults: incomplete),
+            sentOnce,
+            FsckReport.Line("sendLeases", "no lease is long overdue", examined: "the leases", faults: overdue),
+            FsckReport.Line(
+                "sendCircuits",
+                "nothing waits for a circuit that has closed",
+                examined: "blocked deliveries",
+                faults: stale
             ),
         ]
-        var lines: [FsckReport.Line] = []
-        for question in questions {
-            var line = FsckReport.Line(question.name, question.promise, examined: question.examined, faults: try await question.faults())
-            if question.name == QueueCheck.sentOnce { line.note = try await possibleDuplicates(context) }
-            lines.append(line)
-        }
-        return lines
     }
 
-    private func faults(_ query: Query, _ context: FsckContext) async throws -> [FsckFault] {
-        try await context.confirmed {
-            try await context.look(query, limit: QueueCheck.limit).map { FsckFault(try $0.decode(String.self)) }
+    private func faults(
+        _ slices: [Range<Int64>],
+        _ context: FsckContext,
+        _ look: (Range<Int64>) async throws -> [FsckFault]
+    ) async throws -> [FsckFault] {
+        // Deliveries of a send to one person may be in several slices.
+        var faults: [String: FsckFault] = [:]
+        for (done, ids) in slices.enumerated() where faults.count < 100 {
+            context.progress(done, of: slices.count)
+            for fault in try await context.confirmed({ try await look(ids) }) { faults[fault.key] = fault }
         }
+        return faults.values.sorted { $0.key < $1.key }
     }
 
-    /// Deliveries and attempts are compared page by page, since attempts may be distributed and deliveries are not.
-    private func endedFaults(_ context: FsckContext) async throws -> [FsckFault] {
-        try await context.confirmed {
+    private func texts(_ query: Query, _ context: FsckContext) async throws -> [FsckFault] {
+        try await context.look(query).map { FsckFault(try $0.decode(String.self)) }
+    }
+
+    /// Of one moment, in which nothing is on its way from one place to another.
+    private func misplaced(_ group: Range<Int64>, _ slices: DeliverySlices, _ context: FsckContext) async throws -> [FsckFault] {
+        try await context.together { transaction in
+            var ready: [Int64] = []
+            for piece in try await DeliverySlices.ready(on: transaction) {
+                ready += try await transaction.query(QueueStatements.ready(group, in: piece))[0].decode([Int64].self)
+            }
             var faults: [FsckFault] = []
-            try await context.pages(of: QueueStatements.ended(days: context.days), limit: QueueCheck.limit) { page, transaction in
-                var sends = try page.map(EndedSend.init)
-                for row in try await transaction.query(QueueStatements.rows(sends)) {
-                    let (index, rows) = try row.decode((Int, Int64).self)
-                    sends[index].rows = rows
-                }
-                faults += sends.compactMap(\.fault)
-                return faults.count < 100
+            for ids in slices.slices(of: group) where faults.count < 100 {
+                let rows = try await transaction.query(QueueStatements.misplaced(ids, ready: ready.filter(ids.contains)))
+                faults += try rows.map { FsckFault(try $0.decode(String.self)) }
             }
             return faults
         }
+    }
+
+    /// Deliveries and attempts are compared in steps, since attempts may be distributed and deliveries are not.
+    private func incomplete(_ ids: Range<Int64>, _ context: FsckContext) async throws -> [FsckFault] {
+        let since = context.now - .seconds(context.days * 86_400)
+        let ended = try await context.probe(QueueStatements.ended(ids, since: since)).map(EndedSend.init)
+        var faults: [FsckFault] = []
+        for start in stride(from: 0, to: ended.count, by: 2000) where faults.count < 100 {
+            var sends = Array(ended[start..<min(start + 2000, ended.count)])
+            for row in try await context.probe(QueueStatements.rows(sends)) {
+                let (index, rows) = try row.decode((Int, Int64).self)
+                sends[index].rows = rows
+            }
+            faults += sends.compactMap(\.fault)
+        }
+        return faults
     }
 
     /// Not a fault: at_least_once promises no less.

@@ -4,32 +4,48 @@ import PushContract
 
 /// What `QueueCheck` asks; each statement returns a line of text for each fault, 100 at most.
 enum QueueStatements {
-    static let tables: Query = """
+    static func count(_ ids: Range<Int64>) -> Query { "SELECT count(*) FROM pushDeliveries WHERE \(within(ids))" }
+
+    /// Which of the deliveries a piece of `pushReady` has.
+    static func ready(_ ids: Range<Int64>, in piece: Query) -> Query {
+        "SELECT coalesce(array_agg(deliveryId), '{}') FROM pushReady WHERE \(piece) AND \(within(ids))"
+    }
+
+    /// - Parameter ready: those of the deliveries that `pushReady` has, as often as it has them.
+    static func misplaced(_ ids: Range<Int64>, ready: [Int64]) -> Query {
+        """
         SELECT CASE WHEN NOT isStored THEN 'delivery ' || deliveryId || ' is in ' || places || ', and is not there'
                     WHEN places = '' THEN 'delivery ' || deliveryId || ' of ' || owner || ' is in no place'
                     ELSE 'delivery ' || deliveryId || ' of ' || owner || ' is in ' || places END
         FROM (
-            SELECT deliveryId, count(d.uid) > 0 AS isStored, max(coalesce(d.sendId, d.kind)) AS owner, count(p.place) AS number, coalesce(string_agg(p.place, ' and '), '') AS places
-            FROM pushDeliveries d FULL JOIN (
-                SELECT deliveryId, 'pushReady' AS place FROM pushReady UNION ALL SELECT deliveryId, 'pushScheduled' FROM pushScheduled
-                UNION ALL SELECT deliveryId, 'pushLeases' FROM pushLeases UNION ALL SELECT deliveryId, 'pushFinished' FROM pushFinished
-                UNION ALL SELECT deliveryId, 'pushDead' FROM pushDead
+            SELECT deliveryId, count(d.uid) > 0 AS isStored, max(coalesce(d.sendId, d.kind)) AS owner, coalesce(string_agg(p.place, ' and '), '') AS places
+            FROM (SELECT deliveryId, sendId, kind, uid FROM pushDeliveries WHERE \(within(ids))) d FULL JOIN (
+                SELECT deliveryId, 'pushReady' AS place FROM unnest(\(ready)) AS ready (deliveryId)
+                UNION ALL SELECT deliveryId, 'pushScheduled' FROM pushScheduled WHERE \(within(ids))
+                UNION ALL SELECT deliveryId, 'pushLeases' FROM pushLeases WHERE \(within(ids))
+                UNION ALL SELECT deliveryId, 'pushFinished' FROM pushFinished WHERE \(within(ids))
+                UNION ALL SELECT deliveryId, 'pushDead' FROM pushDead WHERE \(within(ids))
             ) p USING (deliveryId)
             GROUP BY deliveryId
             HAVING count(p.place) <> 1 OR count(d.uid) = 0
         ) x ORDER BY deliveryId LIMIT 100
         """
+    }
 
-    /// By send and uid: attempts do not name their delivery. How often each was attempted, since when, and how many deliveries of it have
-    /// ended and are stored. For a cursor, which takes no parameters.
-    static func ended(days: Int64) -> Query {
+    /// By send and uid: attempts do not name their delivery. How often each was attempted, and since when, if all of its deliveries have
+    /// ended: with one under way there may be a row more. By probes, since the others are anywhere.
+    static func ended(_ ids: Range<Int64>, since: Timestamp) -> Query {
         """
-        SELECT d.sendId, d.uid, sum(e.attempts)::bigint, min(d.createdAt), count(*),
-               (SELECT count(*) FROM pushDeliveries o WHERE o.sendId = d.sendId AND o.uid = d.uid)
+        SELECT d.sendId, d.uid, sum(coalesce(f.attempts, x.attempts)), min(d.createdAt)
         FROM (
-            SELECT deliveryId, attempts FROM pushFinished WHERE \(recent(days))
-            UNION ALL SELECT deliveryId, attempts FROM pushDead WHERE \(recent(days))
-        ) e JOIN pushDeliveries d USING (deliveryId) WHERE d.sendId IS NOT NULL GROUP BY 1, 2
+            SELECT DISTINCT sendId, uid FROM (
+                SELECT deliveryId FROM pushFinished WHERE \(within(ids)) AND finishedAt > \(since)
+                UNION ALL SELECT deliveryId FROM pushDead WHERE \(within(ids)) AND finishedAt > \(since)
+            ) e JOIN pushDeliveries USING (deliveryId) WHERE sendId IS NOT NULL
+        ) s JOIN pushDeliveries d USING (sendId, uid)
+            LEFT JOIN pushFinished f ON f.deliveryId = d.deliveryId AND f.finishedAt > \(since)
+            LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId AND x.finishedAt > \(since)
+        GROUP BY 1, 2 HAVING count(coalesce(f.deliveryId, x.deliveryId)) = count(*)
         """
     }
 
@@ -57,11 +73,13 @@ enum QueueStatements {
         WHERE leaseUntil < clock_timestamp() - interval '5 minutes' ORDER BY leaseUntil LIMIT 100
         """
 
-    static let staleCircuits: Query = """
+    static func staleCircuits(_ ids: Range<Int64>) -> Query {
+        """
         SELECT 'delivery ' || s.deliveryId || ' waits for circuit ' || s.circuitId FROM pushScheduled s LEFT JOIN pushCircuits h USING (circuitId)
-        WHERE s.circuitId IS NOT NULL AND (h.circuitId IS NULL OR h.closedAt < clock_timestamp() - interval '5 minutes')
+        WHERE \(within(ids)) AND s.circuitId IS NOT NULL AND (h.circuitId IS NULL OR h.closedAt < clock_timestamp() - interval '5 minutes')
         ORDER BY s.deliveryId LIMIT 100
         """
+    }
 
     static func possibleDuplicates(in slice: Range<Timestamp>) -> Query {
         """
@@ -75,5 +93,5 @@ enum QueueStatements {
         """
     }
 
-    private static func recent(_ days: Int64) -> Query { "finishedAt > statement_timestamp() - \(raw: "\(days)") * interval '1 day'" }
+    private static func within(_ ids: Range<Int64>) -> Query { "deliveryId >= \(ids.lowerBound) AND deliveryId < \(ids.upperBound)" }
 }

@@ -7,8 +7,9 @@ import Testing
 
 @Suite("Checking what is stored of sends")
 struct SendFsckTests {
-    private func faults(_ bench: SendingBench) async throws -> [String: Int] {
-        let lines = try await Fsck([QueueCheck()], pool: bench.pool, pause: .zero, now: .now()).run().lines
+    /// - Parameter size: how many ids of deliveries a statement looks at.
+    private func faults(_ bench: SendingBench, size: Int64 = 100_000) async throws -> [String: Int] {
+        let lines = try await Fsck([QueueCheck(size: size)], pool: bench.pool, pause: .zero, now: .now()).run().lines
         return Dictionary(uniqueKeysWithValues: lines.map { ($0.check, $0.faultCount) }).filter { $0.value > 0 }
     }
 
@@ -31,36 +32,41 @@ struct SendFsckTests {
         }
     }
 
-    @Test(
-        "what is planted is found",
-        arguments: [
-            ("DELETE FROM pushDead", "deliveryTables"),
-            (
-                "INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt) SELECT queue, deliveryId, 2, now() FROM pushDead",
-                "deliveryTables"
-            ),
-            ("DELETE FROM pushDeliveries WHERE sendId = 's3'", "deliveryTables"),
-            ("UPDATE pushFinished SET attempts = attempts + 1 WHERE attempts = 2", "sendAttempts"),
-            ("UPDATE notificationDeliveryAttempts SET status = 'sent', reasonCode = NULL WHERE sendId = 's1'", "sentOnce"),
-            (
-                """
-                INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
-                SELECT deliveryId, queue, 1, 2, 'gone', now(), now() - interval '10 minutes' FROM pushDead
-                """, "sendLeases"
-            ),
-            (
-                """
-                INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, circuitId)
-                SELECT deliveryId, queue, now() + interval '1 day', 2, 99 FROM pushDead
-                """, "sendCircuits"
-            ),
-        ]
-    )
-    func planted(sql: String, check: String) async throws {
+    static let damages = [
+        ("DELETE FROM pushDead", "deliveryTables"),
+        (
+            "INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt) SELECT queue, deliveryId, 2, now() FROM pushDead",
+            "deliveryTables"
+        ),
+        ("DELETE FROM pushDeliveries WHERE sendId = 's3'", "deliveryTables"),
+        ("UPDATE pushFinished SET attempts = attempts + 1 WHERE attempts = 2", "sendAttempts"),
+        ("UPDATE notificationDeliveryAttempts SET status = 'sent', reasonCode = NULL WHERE sendId = 's1'", "sentOnce"),
+        (
+            """
+            INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
+            SELECT deliveryId, queue, 1, 2, 'gone', now(), now() - interval '10 minutes' FROM pushDead
+            """, "sendLeases"
+        ),
+        (
+            """
+            INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, circuitId)
+            SELECT deliveryId, queue, now() + interval '1 day', 2, 99 FROM pushDead
+            """, "sendCircuits"
+        ),
+    ]
+
+    /// With slices of one statement for all deliveries, for each its own, and for each its own comparison with what is ready.
+    @Test("what is planted is found, once, in whatever slice", arguments: damages, [(100_000, 1), (1, 1), (1, 40)] as [(Int64, Int)])
+    func planted(damage: (sql: String, check: String), slice: (size: Int64, gap: Int)) async throws {
         try await SendingBench.with { bench in
+            try await bench.pool.execute("ALTER TABLE pushDeliveries ALTER deliveryId SET INCREMENT BY \(raw: "\(slice.gap)")")
+            // Two deliveries to one person, before the ones that are damaged.
+            for number in 8...9 { try await bench.register("u8", "phone\(number)", token: SendingBench.token(number)) }
+            try await bench.enqueue(#"{"sendId": "s8", "uid": "u8", "title": "Goal"}"#)
             try await prepare(bench)
-            try await bench.pool.execute("\(raw: sql)")
-            #expect(try await faults(bench)[check] != nil)
+            #expect(try await faults(bench, size: slice.size).isEmpty)
+            try await bench.pool.execute("\(raw: damage.sql)")
+            #expect(try await faults(bench, size: slice.size)[damage.check] == 1)
         }
     }
 
