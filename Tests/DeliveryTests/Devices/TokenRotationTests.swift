@@ -1,3 +1,4 @@
+import Attempts
 import Delivery
 import Postgres
 import PushContract
@@ -86,11 +87,15 @@ struct TokenRotationTests {
     func encryptsOldRows() async throws {
         try await withDatabase { pool in
             let keySet = TokenKeySet.random()
-            try await fill(pool, keySet, 0..<2)
+            try await fill(pool, keySet, 0..<60)
+            // Into a later page.
             try await pool.execute("UPDATE devices SET pushToken = \(RegistryBench.token(0)) WHERE userId = 'user-0'")
-            #expect(try await TokenFsck(pool: pool).run()[0] == .init(column: "devices.pushToken", tokens: 2, clear: 1))
+            let check = EncryptedTokensCheck(pages: 1)
+            let found = try await Fsck([check], pool: pool, now: .now()).run().lines[0]
+            #expect(found.examined == "120 tokens" && found.faults.count == 1, "\(found)")
+            #expect(found.faults.first?.hasPrefix("1 tokens in devices.pushToken are not encrypted") == true)
             #expect(await TokenEncryptionBackfill(pool: pool, keySet: keySet, logger: .silent).encryptAll())
-            #expect(try await TokenFsck(pool: pool).run().allSatisfy { $0.clear == 0 })
+            #expect(try await Fsck([check], pool: pool, now: .now()).run().isClean)
             #expect(try await TokenKeyStore(pool).isEncrypted(EncryptedColumn.all[0]))
             let row = try await pool.query("SELECT pushToken, pushTokenHash FROM devices WHERE userId = 'user-0'")[0]
             let (encrypted, hash) = try row.decode((String, String).self)

@@ -42,10 +42,10 @@ package struct EncryptedColumn: Sendable, Hashable {
         """
     }
 
-    /// How many tokens there are, and how many of them are plain text.
-    package func count() -> Query {
+    /// How many tokens a piece of the table has, and how many of them are plain text.
+    func count(in piece: Query) -> Query {
         """
-        SELECT count(\(raw: token)), count(*) FILTER (WHERE \(raw: token) NOT LIKE 'encrypted:%:%') FROM \(raw: table)
+        SELECT count(\(raw: token)), count(*) FILTER (WHERE \(raw: token) NOT LIKE 'encrypted:%:%') FROM \(raw: table) WHERE \(piece)
         """
     }
 }
