@@ -1,4 +1,5 @@
 package import Postgres
+import Providers
 package import PushContract
 
 /// All that is written in one transaction about one push: its attempt, what follows for its owner, and what it says about others.
@@ -31,6 +32,30 @@ package struct DeliveryOutcome<Consequence: Sendable>: Sendable {
         self.findings = findings
         self.lease = lease
         self.at = at
+    }
+}
+
+extension DeliveryOutcome {
+    /// From a provider's answer to its attempt and to what it says about others.
+    init(
+        of push: Push,
+        _ outcome: PushOutcome,
+        credential: String,
+        circuitsToClose: [Circuit],
+        verdict: GateVerdict,
+        startedAt: Timestamp,
+        at: Timestamp
+    ) {
+        let findings = PushFindings(
+            outcome,
+            of: push,
+            credential: credential,
+            circuitsToClose: circuitsToClose,
+            verdict: verdict,
+            startedAt: startedAt
+        )
+        self.init(attempt: Attempt(push.identity, outcome, at: startedAt), consequence: nil, findings: findings, at: at)
+        detail = outcome.detail
     }
 }
 

@@ -15,11 +15,11 @@ private struct PushPermit: ~Copyable, Sendable {}
 /// Pushes are attempted within `working`, which writes their outcomes.
 package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     package let gate: SendGate
-    let lookup: ProviderLookup
+    private let lookup: ProviderLookup
     private let journal: IntentJournal
-    let writer: OutcomeWriter<Kind>
+    private let writer: OutcomeWriter<Kind>
     private let acceptances: AcceptancesElsewhere
-    let now: @Sendable () -> Timestamp
+    private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
     ///   - intents: where pushes that no claim protects are recorded before they are sent.
@@ -65,9 +65,8 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         answered: (PushOutcome) -> Void = { _ in },
         decide: (PushResult, inout PushFindings) -> Kind.Consequence?
     ) async -> (result: PushResult, disposition: OutcomeDisposition) {
-        var push = push
-        let prepared = prepare(&push)
-        let scope = PushScope(push.identity, topic: prepared.topic)
+        let prepared = PreparedPush(push, now: now())
+        let (push, scope) = (prepared.push, prepared.scope)
         let provider = lookup(scope.provider, scope.app, scope.environment)
         let credential = provider?.credential ?? ""
         let circuitsToClose: [Circuit]
@@ -88,7 +87,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         }
         let clock = push.clock ?? now
         let startedAt = clock()
-        let answer = await request(push, prepared, to: provider, permit: PushPermit())
+        let answer = await request(prepared, to: provider, permit: PushPermit())
         answered(answer)
         let verdict = await assess(
             answer,
@@ -111,6 +110,33 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         outcome.intent = intent
         outcome.consequence = decide(.attempted(answer), &outcome.findings)
         return (.attempted(answer), await writer.submit(outcome))
+    }
+
+    /// Makes one request that is no push: it sends nothing to anybody, and leaves no attempt. A refused credential and a rate limit count as
+    /// for a push.
+    ///
+    /// - Parameters:
+    ///   - blocked: what follows if the gate does not allow it, or there is no such provider.
+    ///   - body: the request and what follows.
+    package func request(
+        in scope: PushScope,
+        blocked: (_ until: Timestamp) -> Kind.Consequence,
+        _ body: (any BroadcastProvider) async -> (outcome: PushOutcome, consequence: Kind.Consequence)
+    ) async {
+        let credential = credential(for: scope)
+        let startedAt = now()
+        switch gate.admit(scope, credential: credential, lease: nil, now: startedAt) {
+        case .blocked(let obstacle): await end(blocked(obstacle.until), lease: nil, at: startedAt)
+        case .allowed(let circuitsToClose):
+            guard let provider = lookup(scope.provider, scope.app, scope.environment) as? any BroadcastProvider else {
+                return await end(blocked(startedAt + SendGate.retryInterval), lease: nil, at: startedAt)
+            }
+            let (outcome, consequence) = await body(provider)
+            let at = now()
+            let verdict = await assess(outcome, scope, hasOwnTopic: true, credential: credential, operationKey: "channels", now: at)
+            let findings = PushFindings(outcome, in: scope, circuitsToClose: circuitsToClose, verdict: verdict)
+            await writer.submit(DeliveryOutcome(consequence: consequence, findings: findings, at: at))
+        }
     }
 
     /// Writes the end of a push that is not attempted.
@@ -149,7 +175,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     package func sweepIntents() async throws { try await journal.sweep() }
 
     /// What the outcome says about its scope. Other processes may have had pushes of it accepted: they are asked for before a circuit opens.
-    func assess(
+    private func assess(
         _ outcome: PushOutcome,
         _ scope: PushScope,
         hasOwnTopic: Bool,
@@ -188,36 +214,14 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         return (result, await writer.submit(outcome))
     }
 
-    /// What is to be sent, or why it cannot be.
-    private typealias Prepared = (content: Result<Push.Content, PushError>, topic: String?)
-
-    /// Makes the content, and names what only the content knows.
-    private func prepare(_ push: inout Push) -> Prepared {
-        let content: Push.Content
-        do throws(PushError) {
-            content = try push.content(now())
-        } catch {
-            return (.failure(error), nil)
-        }
-        guard case .message(let message, _) = content else { return (.success(content), nil) }
-        push.identity.pushType = message.pushType.rawValue
-        guard push.identity.provider == .apns else { return (.success(content), nil) }
-        if message.topic != nil {
-            // Senders can make up any number of topics: such a push is judged for itself alone.
-            push.hasOwnTopic = true
-            return (.success(content), nil)
-        }
-        return (.success(content), message.apnsTopic(of: push.identity.app))
-    }
-
     /// The only place where a push is handed to a provider.
     private func request(
-        _ push: Push,
-        _ prepared: Prepared,
+        _ prepared: PreparedPush,
         to provider: (any PushProvider)?,
         permit: consuming PushPermit
     ) async -> PushOutcome {
         let now = now()
+        let push = prepared.push
         let identity = push.identity
         switch prepared.content {
         case .failure(let error): return .failed(Classification(.unknown, retry: .never), code: error.code, detail: error.message)
@@ -238,30 +242,6 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
             let attemptId = "\(push.messageId):\(identity.attemptNumber)"
             return await provider.broadcast(message, to: channel, in: scope, attemptId: attemptId, now: now)
         }
-    }
-}
-
-extension DeliveryOutcome {
-    /// From a provider's answer to its attempt and to what it says about others.
-    init(
-        of push: Push,
-        _ outcome: PushOutcome,
-        credential: String,
-        circuitsToClose: [Circuit],
-        verdict: GateVerdict,
-        startedAt: Timestamp,
-        at: Timestamp
-    ) {
-        let findings = PushFindings(
-            outcome,
-            of: push,
-            credential: credential,
-            circuitsToClose: circuitsToClose,
-            verdict: verdict,
-            startedAt: startedAt
-        )
-        self.init(attempt: Attempt(push.identity, outcome, at: startedAt), consequence: nil, findings: findings, at: at)
-        detail = outcome.detail
     }
 }
 
