@@ -125,8 +125,8 @@ let package = Package(
         module(
             "HTTPServer",
             [
-                "PushContract", "ServiceKit", "CZlib", .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore, .nioHTTP1,
-                .nioHTTPTypes,
+                "PushContract", "ServiceKit", "CZlib", .hummingbird, .hummingbirdCore, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore,
+                .nioHTTP1, .nioHTTPTypes,
             ]
         ),
         module("Cricket", ["PushContract", "ServiceKit", .crypto]),

@@ -18,7 +18,7 @@ extension ServerParts {
         // Later than the reader's own deadline, which responds with 408: this one closes the connection without a response.
         let bodies = TimeAmount(BodyLimits().deadline + .seconds(5))
         let limit = ConnectionLimit(total: configuration.httpConnections, perAddress: configuration.httpConnectionsPerAddress)
-        let plain = HTTPServerBuilder.http1(
+        let plain = HTTPServerBuilder.pendingHTTP1(
             configuration: .init(
                 additionalChannelHandlers: [limit.handler(), RequestFraming(), HeaderDeadline(headers), BodyDeadline(bodies)],
                 idleTimeout: TimeAmount(configuration.httpIdleTimeout)

@@ -3,8 +3,9 @@ import HTTPClient
 import Logging
 import NIOCore
 import NIOPosix
-import ProviderSimulator
 import Testing
+
+@testable import ProviderSimulator
 
 /// The simulator ends soon after it is told to, whatever its peers do.
 @Suite("Stopping the simulator", .timeLimit(.minutes(1)))
@@ -51,6 +52,22 @@ struct StoppingTests {
         #expect(answered == recorded)
     }
 
+    @Test("a connection that was accepted and is served by nobody gets no answer, and the process goes on")
+    func droppedConnection() async throws {
+        let authority = try CertificateAuthority(now: .now)
+        let identity = try authority.issueServerCertificate(names: ["localhost"], now: .now)
+        let channel = ProviderChannel(tls: try ProviderTLS((identity, identity)), connections: ConnectionRegistry()) { _, _, _ in }
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel.setup(channel: $0, logger: silent).map { _ in } }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(server.localAddress?.port)
+        let answer = try await Curl()("POST", "https://127.0.0.1:\(port)/", body: "{}", extra: ["--insecure", "--http2"])
+        #expect(answer.exit != 0 && answer.status == 0)
+        try await server.close()
+    }
+
+    private let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
     private func request(_ endpoints: SimulatorEndpoints) -> OutboundRequest {
         OutboundRequest(method: "POST", url: endpoints.apnsURL + "/3/device/" + String(repeating: "ab", count: 32), body: Array("{}".utf8))
     }
@@ -59,7 +76,7 @@ struct StoppingTests {
         var configuration = CurlClientConfiguration()
         configuration.caFile = endpoints.caFile
         configuration.connectTimeout = .seconds(2)
-        return CurlClient(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        return CurlClient(configuration: configuration, logger: silent)
     }
 
     private func running<Value: Sendable>(

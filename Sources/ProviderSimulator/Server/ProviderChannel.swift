@@ -1,3 +1,4 @@
+import HTTPServer
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -12,7 +13,7 @@ import NIOSSL
 /// connection ends with GOAWAY(ENHANCE_YOUR_CALM). Some clients send a PRIORITY frame with each request, and a sender's rate is
 /// what the simulator is for; so here the guard is out of the way, and as many streams are open as APNs allows.
 struct ProviderChannel: ServerChildChannel {
-    typealias Stream = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+    typealias Stream = PendingChannel<HTTPRequestPart, HTTPResponsePart>
     typealias Connection = NIOHTTP2Handler.AsyncStreamMultiplexer<Arrival>
 
     /// A stream that the peer has begun.
@@ -23,7 +24,7 @@ struct ProviderChannel: ServerChildChannel {
     }
 
     struct Value: ServerChildChannelValue {
-        let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<HTTP1Channel.Value, Connection>>
+        let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<PendingHTTP1Channel.Value, Connection>>
         let channel: any Channel
     }
 
@@ -31,31 +32,16 @@ struct ProviderChannel: ServerChildChannel {
     private static let bodyLimit = 64 * 1024
     private static let unlimited = 1_000_000_000
 
-    private let context: NIOSSLContext
-    private let expiredContext: NIOSSLContext
-    private let demandingContext: NIOSSLContext
+    private let tls: ProviderTLS
     private let connections: ConnectionRegistry
     private let responder: HTTPChannelHandler.Responder
-    private let http1: HTTP1Channel
+    private let http1: PendingHTTP1Channel
 
-    init(
-        tls: TLSConfiguration,
-        expiredTLS: TLSConfiguration,
-        demandingTLS: TLSConfiguration,
-        connections: ConnectionRegistry,
-        responder: @escaping HTTPChannelHandler.Responder
-    ) throws {
-        func context(_ tls: TLSConfiguration) throws -> NIOSSLContext {
-            var tls = tls
-            tls.applicationProtocols = NIOHTTP2SupportedALPNProtocols
-            return try NIOSSLContext(configuration: tls)
-        }
-        self.context = try context(tls)
-        expiredContext = try context(expiredTLS)
-        demandingContext = try context(demandingTLS)
+    init(tls: ProviderTLS, connections: ConnectionRegistry, responder: @escaping HTTPChannelHandler.Responder) {
+        self.tls = tls
         self.connections = connections
         self.responder = responder
-        http1 = HTTP1Channel(responder: responder)
+        http1 = PendingHTTP1Channel(responder: responder)
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -66,7 +52,7 @@ struct ProviderChannel: ServerChildChannel {
         }
         do {
             try channel.pipeline.syncOperations.addHandler(QuiescingHandler(connections: connections))
-            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context(under: conditions)))
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context(under: conditions)))
             try channel.pipeline.syncOperations.addHandler(GatheringHandler())
             try channel.pipeline.syncOperations.addHandler(GoawayHandler())
         } catch {
@@ -78,11 +64,6 @@ struct ProviderChannel: ServerChildChannel {
             channel.eventLoop.makeCompletedFuture { try connection(on: channel) }
         }
         .map { Value(negotiated: $0, channel: channel) }
-    }
-
-    private func context(under conditions: ConnectionConditions) -> NIOSSLContext {
-        if conditions.expiredCertificate { return expiredContext }
-        return conditions.requiresClientCertificate ? demandingContext : context
     }
 
     func handle(value: Value, logger: Logger) async {
@@ -116,7 +97,7 @@ struct ProviderChannel: ServerChildChannel {
                 let isIgnored = !connections.begin(stream)
                 try stream.pipeline.syncOperations.addHandler(StreamResetHandler())
                 try stream.pipeline.syncOperations.addHandler(HTTP2FramePayloadToHTTPServerCodec())
-                return Arrival(stream: try Stream(wrappingChannelSynchronously: stream), isIgnored: isIgnored)
+                return Arrival(stream: Stream(try NIOAsyncChannel(wrappingChannelSynchronously: stream)), isIgnored: isIgnored)
             }
         }
     }
@@ -141,6 +122,7 @@ struct ProviderChannel: ServerChildChannel {
 
     /// Reads a stream that came after GOAWAY, and says nothing.
     private func ignore(_ stream: Stream) async {
+        let stream = stream.take()
         try? await stream.executeThenClose { inbound, _ in
             for try await _ in inbound {}
             await stream.channel.untilClosedOrShutdown()
@@ -149,6 +131,7 @@ struct ProviderChannel: ServerChildChannel {
 
     /// One request and its answer. A stream that breaks takes no other with it.
     private func serve(_ stream: Stream, logger: Logger) async {
+        let stream = stream.take()
         do {
             try await stream.executeThenClose { inbound, outbound in
                 var parts = inbound.makeAsyncIterator()

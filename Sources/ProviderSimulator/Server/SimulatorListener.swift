@@ -1,8 +1,8 @@
+import HTTPServer
 import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
-import NIOSSL
 import ServiceLifecycle
 
 /// One listening port of the simulator. A port that cannot be had is an error that names it.
@@ -27,7 +27,7 @@ struct SimulatorListener: Service {
             host: host,
             port: port,
             responder: responder,
-            server: .http1(),
+            server: .pendingHTTP1(),
             connections: nil,
             logger: logger,
             onListening: onListening
@@ -45,41 +45,17 @@ struct SimulatorListener: Service {
         logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void
     ) throws {
-        let (valid, expired) = (try Self.tls(identity.valid), try Self.tls(identity.expired))
-        let demanding = try Self.demandingTLS(identity.valid)
+        let tls = try ProviderTLS(identity)
         self.init(
             name,
             host: host,
             port: port,
             responder: responder,
-            server: HTTPServerBuilder {
-                try ProviderChannel(tls: valid, expiredTLS: expired, demandingTLS: demanding, connections: connections, responder: $0)
-            },
+            server: HTTPServerBuilder { ProviderChannel(tls: tls, connections: connections, responder: $0) },
             connections: connections,
             logger: logger,
             onListening: onListening
         )
-    }
-
-    /// Wants a client certificate.
-    private static func demandingTLS(_ identity: ServerIdentity) throws -> TLSConfiguration {
-        var tls = try tls(identity)
-        tls.certificateVerification = .noHostnameVerification
-        tls.trustRoots = .certificates([try certificate(identity)])
-        return tls
-    }
-
-    private static func certificate(_ identity: ServerIdentity) throws -> NIOSSLCertificate {
-        try NIOSSLCertificate(bytes: Array(identity.certificatePEM.utf8), format: .pem)
-    }
-
-    private static func tls(_ identity: ServerIdentity) throws -> TLSConfiguration {
-        var tls = TLSConfiguration.makeServerConfiguration(
-            certificateChain: [.certificate(try certificate(identity))],
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.privateKeyPEM.utf8), format: .pem))
-        )
-        tls.minimumTLSVersion = .tlsv12
-        return tls
     }
 
     private init(
