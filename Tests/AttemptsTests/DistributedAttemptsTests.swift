@@ -12,8 +12,7 @@ import Testing
 @Suite(
     "Attempts on distributed tables",
     .enabled(if: TestEngine.hasCitus, Comment(rawValue: TestEngine.absence)),
-    .serialized,
-    .timeLimit(.minutes(5))
+    .serialized
 )
 struct DistributedAttemptsTests {
     private static let files = URL(fileURLWithPath: #filePath)

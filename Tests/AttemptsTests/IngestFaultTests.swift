@@ -7,8 +7,7 @@ import Testing
 
 @Suite(
     "Ingestion while the database refuses a batch",
-    .disabled(if: TestEngine.isDistributed, "the faults are made by triggers, which distributed tables do not have"),
-    .timeLimit(.minutes(2))
+    .disabled(if: TestEngine.isDistributed, "the faults are made by triggers, which distributed tables do not have")
 )
 struct IngestFaultTests {
     /// Makes every write of attempts fail with `code` where `condition` holds.

@@ -91,8 +91,7 @@ struct TableDistributionTests {
 @Suite(
     "Distributing tables on a cluster",
     .enabled(if: TestEngine.hasCitus, Comment(rawValue: TestEngine.absence)),
-    .serialized,
-    .timeLimit(.minutes(5))
+    .serialized
 )
 struct ClusterDistributionTests {
     /// A migrated database with partitions around the sample's day, on two workers.

@@ -47,18 +47,25 @@ struct CurlClientTLSTests {
         try await withServer(try .http2Upgrade(tlsConfiguration: certificate.tls), router: router()) { port in
             let relay = CuttableRelay(to: port, silent: 1)
             defer { relay.stop() }
-            try await withClient({ $0.caFile = certificate.pemFile }) { client in
-                var request = OutboundRequest(method: "GET", url: "https://127.0.0.1:\(relay.port)/", timeout: .seconds(5))
-                try await withThrowingTaskGroup(of: Void.self) { group in
+            try await withClient({
+                $0.caFile = certificate.pemFile
+                $0.connectTimeout = .seconds(50)
+            }) { client in
+                var request = OutboundRequest(method: "GET", url: "https://127.0.0.1:\(relay.port)/", timeout: .seconds(50))
+                try await withThrowingTaskGroup(of: Bool.self) { group in
                     request.connectionGroup = "silent"
-                    group.addTask { [request] in _ = try? await client.send(request) }
+                    group.addTask { [request] in
+                        _ = try? await client.send(request)
+                        return Task.isCancelled
+                    }
                     for await _ in relay.silentConnection {}
                     for name in ["a", "b"] {
                         request.connectionGroup = name
                         let answer = try await client.send(request)
-                        #expect(answer.status == 200 && answer.latency < .seconds(3))
+                        #expect(answer.status == 200)
                     }
                     group.cancelAll()
+                    #expect(try await group.next() == true, "the others were answered while it waited")
                 }
             }
         }

@@ -10,8 +10,7 @@ import Testing
 extension WholeService {
     @Suite(
         "Behind PgBouncer in transaction mode",
-        .enabled(if: PgBouncer.isInstalled, Comment(rawValue: PgBouncer.absence)),
-        .timeLimit(.minutes(5))
+        .enabled(if: PgBouncer.isInstalled, Comment(rawValue: PgBouncer.absence))
     )
     struct PoolerServerTests {
         @Test("three servers: 1,000 attempts posted four times are 1,000 rows, counted once; each send is delivered once; fsck is clean")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("Behind PgBouncer", .enabled(if: PgBouncer.isInstalled, Comment(rawValue: PgBouncer.absence)), .timeLimit(.minutes(2)))
+@Suite("Behind PgBouncer", .enabled(if: PgBouncer.isInstalled, Comment(rawValue: PgBouncer.absence)))
 struct PoolerTests {
     /// So that connections with settings of their own get through, for what a client does that relies on its session.
     private static let lenient = ["ignore_startup_parameters": "options"]

@@ -105,11 +105,12 @@ final class TestCluster: Sendable {
         for admin in admins { try await admin.executeScript(statement) }
     }
 
-    /// A database for the time of `body`, which gets its name.
+    /// A database for the time of `body`, which gets its name. A time limit of the test itself would also count its wait for the database,
+    /// behind those of all other tests.
     func withDatabase<T>(migrated: Bool, _ body: (_ name: String) async throws -> T) async throws -> T {
         let name = try await create(migrated: migrated)
         do {
-            let value = try await body(name)
+            let value = try await withTimeLimit(TestEngine.timeLimit) { try await body(name) }
             await drop(name)
             return value
         } catch {

@@ -16,6 +16,10 @@ package enum TestEngine {
     /// All databases of this process are distributed ones.
     package static let isDistributed = variable("PUSHWATCH_TEST_ENGINE") == "citus"
 
+    /// For which a test may have its database: far more than any takes on a busy machine, but for those that run for as long as is asked.
+    static let timeLimit =
+        ["SOAK_SECONDS", "PUSHWATCH_SOAK_MINUTES"].allSatisfy { variable($0) == nil } ? Duration.seconds(600) : .seconds(7 * 86_400)
+
     private static func variable(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }

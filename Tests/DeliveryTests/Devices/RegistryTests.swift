@@ -157,7 +157,7 @@ struct RegistryTests {
         }
     }
 
-    @Test("A5: the sweeper removes expired devices by itself, again and again", .timeLimit(.minutes(5)))
+    @Test("A5: the sweeper removes expired devices by itself, again and again")
     func sweeper() async throws {
         try await RegistryBench.with(records: false) { bench in
             let clock = bench.clock

@@ -59,7 +59,7 @@ struct EnqueueServiceTests {
         }
     }
 
-    @Test("requests that come at once share a transaction; each has its own author, refusals and repetitions", .timeLimit(.minutes(5)))
+    @Test("requests that come at once share a transaction; each has its own author, refusals and repetitions")
     func groups() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
@@ -98,7 +98,7 @@ struct EnqueueServiceTests {
         }
     }
 
-    @Test("what the database refuses of one caller's fails for that caller alone", .timeLimit(.minutes(5)))
+    @Test("what the database refuses of one caller's fails for that caller alone")
     func oneAtFault() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
@@ -114,8 +114,7 @@ struct EnqueueServiceTests {
     }
 
     @Test(
-        "a send for which there is a slot never waits in the queue; one behind a throttle, with a `collapseId`, for later or after a waiting one does",
-        .timeLimit(.minutes(5))
+        "a send for which there is a slot never waits in the queue; one behind a throttle, with a `collapseId`, for later or after a waiting one does"
     )
     func direct() async throws {
         try await SendingBench.with { bench in
@@ -164,7 +163,7 @@ struct EnqueueServiceTests {
         }
     }
 
-    @Test("a full process leaves the rest of a request to the queue, and keeps slots for critical sends", .timeLimit(.minutes(5)))
+    @Test("a full process leaves the rest of a request to the queue, and keeps slots for critical sends")
     func slots() async throws {
         try await SendingBench.with { bench in
             for number in 0..<20 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }

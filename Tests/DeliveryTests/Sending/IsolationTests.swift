@@ -48,15 +48,6 @@ struct IsolationTests {
             }.joined(separator: ",") + "]"
     }
 
-    /// A time limit of the test would also count its wait for a database, behind those of all other tests.
-    private func wait(until condition: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(300)
-        while try await !condition() {
-            try #require(ContinuousClock.now < end)
-            try await Task.sleep(for: .milliseconds(10))
-        }
-    }
-
     @Test("while one provider accepts connections and never answers, all sends of the other go out")
     func silentProvider() async throws {
         try await SendingBench.with { bench in
@@ -72,10 +63,10 @@ struct IsolationTests {
                 defer { fcm.release() }
                 tasks.addTask { try await group.run() }
                 // FCM has taken what it can get.
-                try await wait { try await bench.count("pushLeases") >= 16 }
+                while try await bench.count("pushLeases") < 16 { try await Task.sleep(for: .milliseconds(10)) }
                 try await bench.enqueue(items(100, "apns"))
                 try await bench.enqueue(items(20, "apns", id: "page", app: "b", members: #", "critical": true"#))
-                try await wait { try await bench.count("pushFinished") >= 120 }
+                while try await bench.count("pushFinished") < 120 { try await Task.sleep(for: .milliseconds(10)) }
                 let leased = try await bench.count("pushLeases")
                 #expect(leased <= 40, "\(leased) places")
                 #expect(try await bench.count("pushFinished f JOIN pushQueues q USING (queue) WHERE q.provider = 'fcm'") == 0)

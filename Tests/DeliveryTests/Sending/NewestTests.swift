@@ -209,10 +209,7 @@ struct NewestTests {
         }
     }
 
-    @Test(
-        "score updates through 503s, lost answers, a throttle and two instances: no token gets an older one after a newer one",
-        .timeLimit(.minutes(5))
-    )
+    @Test("score updates through 503s, lost answers, a throttle and two instances: no token gets an older one after a newer one")
     func scores() async throws {
         try await SendingBench.with { bench in
             let tokens = 50

@@ -109,10 +109,7 @@ struct OutcomeStreamTests {
         }
     }
 
-    @Test(
-        "an idle transaction delays its own outcomes and no others; nothing is missed or repeated when it commits",
-        .timeLimit(.minutes(5))
-    )
+    @Test("an idle transaction delays its own outcomes and no others; nothing is missed or repeated when it commits")
     func idleTransaction() async throws {
         try await SendingBench.with { bench in
             let stream = OutcomeStream(pool: bench.pool)
@@ -153,10 +150,7 @@ struct OutcomeStreamTests {
         }
     }
 
-    @Test(
-        "two readers beside two dispatchers: each reads every outcome once and in the same order, and the ends equal the tables",
-        .timeLimit(.minutes(5))
-    )
+    @Test("two readers beside two dispatchers: each reads every outcome once and in the same order, and the ends equal the tables")
     func concurrent() async throws {
         try await SendingBench.with { bench in
             let count = 100

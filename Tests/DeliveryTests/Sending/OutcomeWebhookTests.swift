@@ -105,10 +105,7 @@ struct OutcomeWebhookTests {
         #expect(!accepts("failed", "com.b") && !accepts("sent", "com.a") && !accepts("failed", "com.a", "others"))
     }
 
-    @Test(
-        "an endpoint that fails at random and two instances that take turns: every outcome is taken, once and in order by its cursor",
-        .timeLimit(.minutes(5))
-    )
+    @Test("an endpoint that fails at random and two instances that take turns: every outcome is taken, once and in order by its cursor")
     func order() async throws {
         try await SendingBench.with { bench in
             let webhook = webhook()

@@ -95,10 +95,7 @@ struct ScoreFeedPollerTests {
         }
     }
 
-    @Test(
-        "the loop asks every 5 s, pays an unchanged answer with a 304, backs off while the feed fails, recovers, and ends at shutdown",
-        .timeLimit(.minutes(5))
-    )
+    @Test("the loop asks every 5 s, pays an unchanged answer with a 304, backs off while the feed fails, recovers, and ends at shutdown")
     func loop() async throws {
         try await withDatabase { pool in
             let feed = Feed()
