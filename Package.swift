@@ -125,7 +125,8 @@ let package = Package(
         module(
             "HTTPServer",
             [
-                "PushContract", "ServiceKit", "CZlib", .hummingbird, .hummingbirdCore, .httpTypes, .logging, .metrics, .coreMetrics, .nioCore,
+                "PushContract", "ServiceKit", "CZlib", .hummingbird, .hummingbirdCore, .httpTypes, .logging, .metrics, .coreMetrics,
+                .nioCore,
                 .nioHTTP1, .nioHTTPTypes,
             ]
         ),
@@ -239,6 +240,8 @@ let package = Package(
             path: "Tests/TestDatabase",
             swiftSettings: strict
         ),
+        // What tests of any layer share.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         // What the fuzzers share (make fuzz).
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport", swiftSettings: strict),
         .target(
@@ -260,13 +263,12 @@ let package = Package(
         tests("PushContractTests", ["PushContract"]),
         tests("ServiceKitTests", ["ServiceKit", "PushContract", .logging]),
         tests("AlertRulesTests", ["AlertRules"]),
-        tests("PostgresTests", ["Postgres", "PushContract", "ServiceKit", "LocalPostgres", "TestDatabase", .logging]),
+        tests("PostgresTests", ["Postgres", "PushContract", "ServiceKit", "LocalPostgres", "TestDatabase", "TestSupport", .logging]),
         tests(
             "HTTPClientTests",
             [
-                "HTTPClient", "HTTP2TestPeer", "CNGHTTP2", "COpenSSL", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdTLS,
-                .hummingbirdHTTP2, .nioCore,
-                .nioSSL, .x509, .asn1, .crypto, .logging,
+                "HTTPClient", "HTTP2TestPeer", "TestSupport", "CNGHTTP2", "COpenSSL", .httpTypes, .hummingbird, .hummingbirdCore,
+                .hummingbirdTLS, .hummingbirdHTTP2, .nioCore, .nioSSL, .x509, .asn1, .crypto, .logging,
             ]
         ),
         tests(
@@ -293,13 +295,13 @@ let package = Package(
         ),
         tests(
             "ProvidersTests",
-            ["Providers", "PushContract", "ServiceKit", "HTTPClient", "ProviderSimulator", .jwtKit, .crypto, .logging]
+            ["Providers", "PushContract", "ServiceKit", "HTTPClient", "ProviderSimulator", "TestSupport", .jwtKit, .crypto, .logging]
         ),
         tests(
             "DeliveryTests",
             [
                 "Delivery", "Attempts", "Providers", "HTTPClient", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "TestDatabase",
-                .hummingbird, .hummingbirdTesting, .httpTypes, .logging, .nioCore, .crypto, .serviceLifecycle,
+                "TestSupport", .hummingbird, .hummingbirdTesting, .httpTypes, .logging, .nioCore, .crypto, .serviceLifecycle,
             ]
         ),
         tests(
@@ -323,7 +325,8 @@ let package = Package(
             "LiveActivitiesTests",
             [
                 "LiveActivities", "Cricket", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Attempts", "Delivery",
-                "Providers", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes, .logging, .nioCore, .crypto, .serviceLifecycle,
+                "Providers", "TestDatabase", "TestSupport", .hummingbird, .hummingbirdTesting, .httpTypes, .logging, .nioCore, .crypto,
+                .serviceLifecycle,
             ]
         ),
         tests(

@@ -5,6 +5,7 @@ import HummingbirdHTTP2
 import HummingbirdTLS
 import NIOSSL
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

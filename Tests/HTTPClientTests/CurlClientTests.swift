@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
 import NIOCore
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

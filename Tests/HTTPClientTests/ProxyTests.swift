@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
 import Synchronization
+import TestSupport
 import Testing
 
 /// Through a proxy by HTTP CONNECT, as companies have them between their servers and Apple.

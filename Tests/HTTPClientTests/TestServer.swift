@@ -1,11 +1,9 @@
-import Glibc
 import HTTPClient
 import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
 import Logging
 import NIOCore
-import Synchronization
 
 /// Runs a real server on a free port while `body` runs.
 func withServer<R: Sendable>(
@@ -50,38 +48,4 @@ func withClient<R>(
     let client = CurlClient(configuration: configuration, logger: Logger(label: "client"))
     defer { client.shutdown() }
     return try await body(client)
-}
-
-/// Opens once, for everybody who waits. `open` is synchronous, so that a `defer` can release the waiters of a test that throws.
-final class Gate: Sendable {
-    private struct State {
-        var isOpen = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Mutex(State())
-
-    func wait() async {
-        await withCheckedContinuation { waiter in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiters.append(waiter) }
-                return state.isOpen
-            }
-            if isOpen { waiter.resume() }
-        }
-    }
-
-    /// For the thread of a scripted peer.
-    func waitBlocking() {
-        while !state.withLock({ $0.isOpen }) { usleep(10_000) }
-    }
-
-    func open() {
-        let waiters = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
-    }
 }

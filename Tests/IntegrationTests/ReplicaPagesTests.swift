@@ -28,12 +28,7 @@ extension WholeService {
         }
 
         private func withSite(_ body: (Site) async throws -> Void) async throws {
-            try await withTestDirectory { directory in
-                let primary = ScratchCluster(in: directory + "/primary", settings: ["wal_level": "replica", "max_wal_senders": "4"])
-                defer { primary.crash() }
-                try await primary.start()
-                let standby = try await primary.makeStandby(in: directory + "/standby")
-                defer { standby.stopBlocking(.immediate) }
+            try await withStandby { primary, standby in
                 var configuration = ServerConfiguration.bare(primary.url)
                 configuration.readersURL = standby.tcpURL
                 configuration.readersLag = .seconds(5)

@@ -5,6 +5,7 @@ import Providers
 import PushContract
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Delivery
@@ -15,34 +16,14 @@ import Testing
 struct IntentTests {
     /// An APNs that answers when it is told to.
     private final class GatedAPNs: PushProvider {
-        private struct State {
-            var asked: [String] = []
-            var isOpen = false
-            var waiting: [CheckedContinuation<Void, Never>] = []
-        }
+        private let attempts = Mutex<[String]>([])
+        let gate = Gate()
 
-        private let state = Mutex(State())
-
-        var asked: [String] { state.withLock { $0.asked } }
-
-        func open() {
-            let waiting = state.withLock { state in
-                state.isOpen = true
-                defer { state.waiting = [] }
-                return state.waiting
-            }
-            for continuation in waiting { continuation.resume() }
-        }
+        var asked: [String] { attempts.withLock { $0 } }
 
         func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
-            state.withLock { $0.asked.append(attemptId) }
-            await withCheckedContinuation { continuation in
-                let isOpen = state.withLock { state in
-                    if !state.isOpen { state.waiting.append(continuation) }
-                    return state.isOpen
-                }
-                if isOpen { continuation.resume() }
-            }
+            attempts.withLock { $0.append(attemptId) }
+            await gate.wait()
             return .sent(messageId: "m", httpStatus: 200, latency: .milliseconds(1))
         }
     }
@@ -64,7 +45,7 @@ struct IntentTests {
             let apns = GatedAPNs()
             let next = LiveInstance(bench.pool, LiveConfiguration(), lookup: { _, _, _ in apns }, clock: bench.clock)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                defer { apns.open() }
+                defer { apns.gate.open() }
                 group.addTask { try await next.engine.runUntilIdle() }
                 try await settled { apns.asked.count == 2 }
                 group.addTask { try await next.send() }
@@ -75,7 +56,7 @@ struct IntentTests {
                 let operations = try await bench.pool.query("SELECT split_part(unnest(operationKeys), ':', 6) FROM pushIntents ORDER BY 1")
                     .map { try $0.decode(String.self) }
                 #expect(operations == ["state", "state"])
-                apns.open()
+                apns.gate.open()
                 try await group.waitForAll()
             }
             #expect(try await bench.count(Self.kept) == 0)

@@ -7,6 +7,7 @@ import ServiceKit
 import ServiceLifecycle
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import LiveActivities
@@ -30,11 +31,10 @@ struct ScaleTests {
             var starts: [Int] = []
             var inFlight: Set<Int> = []
             var overlaps = 0
-            var isOpen = false
-            var waiting: [CheckedContinuation<Void, Never>] = []
         }
 
         private let state = Mutex(State())
+        let gate = Gate()
 
         static func isSlow(_ number: Int) -> Bool { number % 20 == 3 }
         static func isDead(_ number: Int) -> Bool { number % 50 == 7 }
@@ -42,15 +42,6 @@ struct ScaleTests {
         var updates: [Request] { state.withLock { $0.updates } }
         var starts: [Int] { state.withLock { $0.starts } }
         var overlaps: Int { state.withLock { $0.overlaps } }
-
-        func open() {
-            let waiting = state.withLock { state in
-                state.isOpen = true
-                defer { state.waiting = [] }
-                return state.waiting
-            }
-            for continuation in waiting { continuation.resume() }
-        }
 
         func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
             let number = LiveFixture.number(of: target.token)
@@ -64,15 +55,7 @@ struct ScaleTests {
                 state.updates.append(Request(token: number, timestamp: Int64(digits) ?? 0, at: .now()))
                 if !state.inFlight.insert(number).inserted { state.overlaps += 1 }
             }
-            if Self.isSlow(number) {
-                await withCheckedContinuation { continuation in
-                    let isOpen = state.withLock { state in
-                        if !state.isOpen { state.waiting.append(continuation) }
-                        return state.isOpen
-                    }
-                    if isOpen { continuation.resume() }
-                }
-            }
+            if Self.isSlow(number) { await gate.wait() }
             state.withLock { _ = $0.inFlight.remove(number) }
             return Self.isDead(number) ? .apns(410, "Unregistered") : .sent(messageId: "u", httpStatus: 200, latency: .zero)
         }
@@ -100,7 +83,7 @@ struct ScaleTests {
                     wake.signal()
                     try await settled("state \(runs) at all quick tokens") { Self.newest(apns.updates, of: quick) == [newest.timestamp] }
                 }
-                apns.open()
+                apns.gate.open()
                 let newest = try await fixture.newest("m").timestamp
                 let alive = (0..<Self.followers).filter { !FleetAPNs.isDead($0) }
                 try await settled("the last state at all live tokens") { Self.newest(apns.updates, of: alive) == [newest] }

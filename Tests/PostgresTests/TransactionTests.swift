@@ -1,6 +1,7 @@
 import Postgres
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 
 @Suite("Transactions")
@@ -215,17 +216,13 @@ final class Tally: Sendable {
 actor Meeting {
     private let count: Int
     private var arrived = 0
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private let gate = Gate()
 
     init(of count: Int) { self.count = count }
 
     func arrive() async {
         arrived += 1
-        guard arrived < count else {
-            for continuation in waiting { continuation.resume() }
-            waiting = []
-            return
-        }
-        await withCheckedContinuation { waiting.append($0) }
+        if arrived >= count { gate.open() }
+        await gate.wait()
     }
 }

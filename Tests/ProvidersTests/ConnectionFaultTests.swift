@@ -4,6 +4,7 @@ import Logging
 import ProviderSimulator
 import PushContract
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Providers
@@ -12,32 +13,24 @@ import Testing
 private final class CrowdClock: Clock {
     typealias Instant = ContinuousClock.Instant
 
-    private let count: Int
-    private let state = Mutex((isOpen: false, sleepers: [CheckedContinuation<Void, Never>]()))
+    private let missing: Mutex<Int>
+    private let gate = Gate()
 
-    init(count: Int) { self.count = count }
+    init(count: Int) { missing = Mutex(count) }
 
     var now: Instant { .now }
     var minimumResolution: Duration { .zero }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        await withCheckedContinuation { sleeper in
-            let isLast = state.withLock { state in
-                state.sleepers.append(sleeper)
-                return state.isOpen || state.sleepers.count == count
-            }
-            if isLast { open() }
+        let isLast = missing.withLock { missing in
+            missing -= 1
+            return missing == 0
         }
+        if isLast { open() }
+        await gate.wait()
     }
 
-    func open() {
-        let sleepers = state.withLock { state in
-            state.isOpen = true
-            defer { state.sleepers = [] }
-            return state.sleepers
-        }
-        for sleeper in sleepers { sleeper.resume() }
-    }
+    func open() { gate.open() }
 }
 
 /// What connections do to requests, over real TLS and HTTP/2: none may be lost or doubled.

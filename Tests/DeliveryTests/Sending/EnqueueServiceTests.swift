@@ -5,6 +5,7 @@ import PushContract
 import ServiceKit
 import ServiceLifecycle
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Delivery
@@ -183,7 +184,7 @@ struct EnqueueServiceTests {
                 _ = try await enqueueService.submit(try bench.post(#"{"sendId": "urgent", "uid": "user-1", "class": "critical"}"#))
                 #expect(try await bench.count("pushReady") > 0)
                 #expect(try await bench.send("urgent").state == .sending)
-                await provider.open()
+                provider.open()
                 while try await bench.count("pushReady") + bench.count("pushLeases") > 0 {}
             }
             #expect(try await bench.pool.query("SELECT count(*) FROM pushFinished WHERE outcome <> 'sent'")[0].decode(Int.self) == 0)
@@ -234,20 +235,15 @@ struct EnqueueServiceTests {
 }
 
 /// Answers nothing until it is open.
-private actor ClosedProvider: PushProvider {
-    private var isOpen = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+private struct ClosedProvider: PushProvider {
+    private let gate = Gate()
 
     func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
-        if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+        await gate.wait()
         return .accepted("m")
     }
 
-    func open() {
-        isOpen = true
-        for continuation in waiting { continuation.resume() }
-        waiting = []
-    }
+    func open() { gate.open() }
 }
 
 extension SendingBench {

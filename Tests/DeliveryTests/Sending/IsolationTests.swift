@@ -2,39 +2,25 @@ import Postgres
 import Providers
 import PushContract
 import ServiceLifecycle
-import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Delivery
 
 /// Answers APNs at once, and FCM only when it is released.
 private final class SilentFCM: PushProvider {
-    private let state = Mutex((isReleased: false, waiting: [CheckedContinuation<Void, Never>]()))
     let credential: String
+    private let gate = Gate()
 
     init(credential: String) { self.credential = credential }
 
     func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
-        guard target.provider == .fcm else { return .accepted("m") }
-        await withCheckedContinuation { continuation in
-            let isReleased = state.withLock { state in
-                if !state.isReleased { state.waiting.append(continuation) }
-                return state.isReleased
-            }
-            if isReleased { continuation.resume() }
-        }
+        if target.provider == .fcm { await gate.wait() }
         return .accepted("m")
     }
 
-    func release() {
-        let waiting = state.withLock { state in
-            state.isReleased = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
+    func release() { gate.open() }
 }
 
 @Suite("One provider, app or class does not delay another")

@@ -4,6 +4,7 @@ import HummingbirdCore
 import HummingbirdHTTP2
 import HummingbirdTLS
 import Synchronization
+import TestSupport
 import Testing
 
 /// Runs `body` with a client that trusts the certificate.

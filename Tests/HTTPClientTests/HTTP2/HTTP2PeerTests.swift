@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
 import Synchronization
+import TestSupport
 import Testing
 
 /// Peers that are away, unfriendly or broken, over real TLS.

@@ -41,7 +41,7 @@ final class ScratchCluster {
     }
 
     /// A second server that follows this one until it is promoted.
-    func makeStandby(in directory: String) async throws -> LocalPostgres {
+    fileprivate func makeStandby(in directory: String) async throws -> LocalPostgres {
         guard let running else { throw NeverHappened(description: "the primary does not run") }
         let configuration = LocalPostgresConfiguration(
             directory: directory,
@@ -79,6 +79,18 @@ func withScratchCluster<Value>(_ body: (ScratchCluster) async throws -> Value) a
         defer { cluster.crash() }
         try await cluster.start()
         return try await body(cluster)
+    }
+}
+
+/// A primary, and a standby that streams from it.
+func withStandby(_ body: (_ primary: ScratchCluster, _ standby: LocalPostgres) async throws -> Void) async throws {
+    try await withTestDirectory { directory in
+        let primary = ScratchCluster(in: directory + "/primary", settings: ["wal_level": "replica", "max_wal_senders": "4"])
+        defer { primary.crash() }
+        try await primary.start()
+        let standby = try await primary.makeStandby(in: directory + "/standby")
+        defer { standby.stopBlocking(.immediate) }
+        try await body(primary, standby)
     }
 }
 

@@ -10,12 +10,7 @@ struct SynchronousStandby {
     var server: ServerProcess
 
     static func with(_ body: (SynchronousStandby) async throws -> Void) async throws {
-        try await withTestDirectory { directory in
-            let primary = ScratchCluster(in: directory + "/primary", settings: ["wal_level": "replica", "max_wal_senders": "4"])
-            defer { primary.crash() }
-            try await primary.start()
-            let standby = try await primary.makeStandby(in: directory + "/standby")
-            defer { standby.stopBlocking(.immediate) }
+        try await withStandby { primary, standby in
             // Said only to this server, so that the other one does not wait for a standby when it is the primary.
             let admin = try await PostgresConnection.connect(PostgresConfiguration(url: primary.url))
             try await admin.executeScript("ALTER SYSTEM SET synchronous_standby_names = '*'")
