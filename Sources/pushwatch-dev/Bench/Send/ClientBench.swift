@@ -59,55 +59,6 @@ struct ClientBench {
         authorization = "bearer " + token
     }
 
-    struct Slice: Encodable, Sendable {
-        /// Answered requests by second of processor time of the sender.
-        var perCoreSecond: Double
-        var perSecond: Double
-        var failed: Int
-        var failure: String?
-    }
-
-    struct Report: Encodable, Sendable {
-        var url: String
-        var inFlight: Int
-        var connections: Int
-        var slices: [String: [Slice]] = [:]
-        /// Microseconds of processor time a request at this rate a second, sent evenly whatever is answered.
-        var openLoop: [Int: Double] = [:]
-
-        /// The median of a sender's requests by core-second; nil where it did not run.
-        func perCoreSecond(_ sender: Sender) -> Double? { median(slices[sender.rawValue]?.map(\.perCoreSecond) ?? []) }
-
-        /// Requests by core-second of the client to those of h2load.
-        func ratio(_ sender: Sender) -> Double? {
-            guard let own = perCoreSecond(sender), let other = perCoreSecond(.h2load) else { return nil }
-            return own / other
-        }
-
-        var failed: Int { slices.values.joined().reduce(0) { $0 + $1.failed } }
-
-        var table: String {
-            var lines = ["\(url), \(inFlight) in flight, \(connections) connections; medians", Report.head]
-            for sender in Sender.allCases {
-                guard let rate = perCoreSecond(sender), let perSecond = median(slices[sender.rawValue]?.map(\.perSecond) ?? []) else {
-                    continue
-                }
-                let name = sender.text.padding(toLength: 28, withPad: " ", startingAt: 0)
-                let ratio = ratio(sender).map { String(format: "%8.2f", $0) } ?? "       –"
-                lines.append(name + String(format: "%9.0f  %15.2f  %10.0f  ", rate, 1e6 / rate, perSecond) + ratio)
-            }
-            for (rate, cost) in openLoop.sorted(by: { $0.key < $1.key }) {
-                lines.append(String(format: "open loop, %d requests a second: %.1f µs of processor time a request", rate, cost))
-            }
-            if failed > 0 { lines.append("\(failed) requests failed: \(slices.values.joined().compactMap(\.failure).first ?? "")") }
-            return lines.joined(separator: "\n")
-        }
-
-        private static let head = "                            a core-second   µs a request   a second  of h2load"
-
-        private func median(_ values: [Double]) -> Double? { values.isEmpty ? nil : values.sorted()[values.count / 2] }
-    }
-
     /// Those of a push of usual size.
     static func headers(authorization: String, id: String) -> HeaderFields {
         var headers: HeaderFields = [
@@ -231,28 +182,5 @@ struct ClientBench {
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         return 1e6 / meter.slice(answered: answered, failed: 0, failure: nil).perCoreSecond
-    }
-}
-
-/// Processor and wall time since it was made.
-struct Meter {
-    private let processor = Meter.processorSeconds(RUSAGE_SELF)
-    private let started = ContinuousClock.now
-
-    func slice(answered: Int, failed: Int, failure: String?) -> ClientBench.Slice {
-        ClientBench.Slice(
-            perCoreSecond: Double(answered) / max(0.001, Meter.processorSeconds(RUSAGE_SELF) - processor),
-            perSecond: Double(answered) / max(0.001, (ContinuousClock.now - started) / .seconds(1)),
-            failed: failed,
-            failure: failure
-        )
-    }
-
-    /// User and system, of this process or of its children that have ended.
-    static func processorSeconds(_ whose: __rusage_who) -> Double {
-        var use = rusage()
-        getrusage(__rusage_who_t(whose.rawValue), &use)
-        let micros = Double(use.ru_utime.tv_usec + use.ru_stime.tv_usec)
-        return Double(use.ru_utime.tv_sec + use.ru_stime.tv_sec) + micros / 1e6
     }
 }
