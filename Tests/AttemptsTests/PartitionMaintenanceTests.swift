@@ -41,6 +41,35 @@ struct PartitionMaintenanceTests {
         }
     }
 
+    /// Says how long it was to sleep, and sleeps until it is cancelled.
+    private struct SleepingClock: Clock {
+        let slept: AsyncStream<Duration>.Continuation
+
+        var now: ContinuousClock.Instant { .now }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            slept.yield(deadline - .now)
+            try await Task.sleep(for: .seconds(86_400))
+        }
+    }
+
+    @Test("its service begins a minute after the start, which has made the first round")
+    func initialDelay() async throws {
+        try await withDatabase { pool in
+            let (sleeps, slept) = AsyncStream<Duration>.makeStream()
+            let maintenance = PartitionMaintenance(pool: pool, logger: .silent, clock: SleepingClock(slept: slept))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await maintenance.run() }
+                let first = await sleeps.first { _ in true }
+                #expect(first.map { $0 <= .seconds(60) } == true)
+                let made = try await FsckPartitions.read(on: pool).facts
+                #expect(made.isEmpty)
+                group.cancelAll()
+            }
+        }
+    }
+
     @Test("six keepers at once, over two days: the same partitions as one alone")
     func several() async throws {
         try await withDatabase { pool in

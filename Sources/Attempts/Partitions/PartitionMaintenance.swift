@@ -17,7 +17,9 @@ package struct PartitionMaintenance: Service {
     private let interval: Duration
     private let clockTolerance: Duration?
     private let retirement: PartitionRetirement
+    private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
+    private static let retryInterval = Duration.seconds(60)
     private static let failures = Counter(label: "pushwatch_partition_drop_failures_total")
 
     /// - Parameters:
@@ -30,6 +32,7 @@ package struct PartitionMaintenance: Service {
         clockTolerance: Duration? = .seconds(3600),
         waitLimit: Duration? = nil,
         logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
@@ -38,14 +41,19 @@ package struct PartitionMaintenance: Service {
         self.clockTolerance = clockTolerance
         retirement = PartitionRetirement(pool: pool, waitLimit: waitLimit ?? PartitionRetirement.standardWaitLimit)
         self.logger = logger
+        self.clock = clock
         self.now = now
     }
 
+    /// Round after round. The first one at the start of a server is its gate's, before anything is written; this goes on a minute later, also
+    /// after a failure there.
     package func run() async throws {
         let service = PeriodicService(
             "partition maintenance",
             every: interval,
-            retryInterval: .seconds(60),
+            retryInterval: Self.retryInterval,
+            initialDelay: Self.retryInterval,
+            clock: clock,
             logger: logger,
             failureLevel: .error
         ) { try await maintain() }
