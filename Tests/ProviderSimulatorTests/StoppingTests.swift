@@ -75,7 +75,7 @@ struct StoppingTests {
     private func makeClient(_ endpoints: SimulatorEndpoints) -> CurlClient {
         var configuration = CurlClientConfiguration()
         configuration.caFile = endpoints.caFile
-        configuration.connectTimeout = .seconds(2)
+        configuration.connectTimeout = .seconds(30)
         return CurlClient(configuration: configuration, logger: silent)
     }
 
