@@ -1,4 +1,4 @@
-package import Postgres
+import Postgres
 
 /// A column of encrypted tokens.
 package struct EncryptedColumn: Sendable, Hashable {
