@@ -50,4 +50,18 @@ struct RequestFramingTests {
         #expect(observer.faults == [nil])
         #expect(observer.errors == 1)
     }
+
+    @Test(
+        "a host is a name, an address in brackets or digits, perhaps with a port; anything else is a fault",
+        arguments: [
+            ("a", true), ("a:", true), ("a:80", true), ("127.0.0.1:8080", true), ("a_b~c.example", true), ("%41!$&'()*+,;=", true),
+            ("[::1]", true), ("[::1]:443", true), ("[::ffff:1.2.3.4]", true),
+            ("", false), (":80", false), ("a b", false), ("a:b", false), ("a:80:80", false), ("a/b", false), ("u@a", false), ("\u{e4}", false),
+            ("[]", false), ("[::1", false), ("[::1]x", false), ("[::g]", false), ("::1", false), ("a]", false),
+        ]
+    )
+    func host(_ host: String, isValid: Bool) throws {
+        let observer = try observe(["GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n"])
+        #expect(observer.faults == [isValid ? nil : "host"])
+    }
 }

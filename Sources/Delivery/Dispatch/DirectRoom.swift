@@ -1,0 +1,83 @@
+import ServiceKit
+import Synchronization
+
+/// Lets requests wait a moment for slots while nothing waits in the queue. Safe to use from any task.
+///
+/// What is leased when it is stored costs less than what goes through the queue. So when callers post faster than this process sends, all
+/// are served sooner if they wait for each other here than if the queue grows.
+final class DirectRoom: Sendable {
+    private struct Waiter {
+        var count: Int
+        var signal: WakeSignal
+    }
+
+    private struct State {
+        /// Sends that are about to be stored, and have no slots yet.
+        var expected = 0
+        /// In the order in which they came.
+        var waiters: [Waiter] = []
+    }
+
+    private let slots: SendSlots
+    private let usable: Int
+    private let patience: Duration
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - usable: the slots that are not kept for critical sends.
+    ///   - patience: how long somebody waits at most.
+    init(slots: SendSlots, usable: Int, patience: Duration) {
+        self.slots = slots
+        self.usable = usable
+        self.patience = patience
+    }
+
+    /// How many wait.
+    var waiting: Int { state.withLock { $0.waiters.count } }
+
+    /// Returns when there are slots for so many sends, or waiting for them is of no use. They count as taken until `leave`.
+    func enter(_ count: Int, queues: () -> DirectAdmission.Queues) async {
+        let end = ContinuousClock.now + patience
+        let own = WakeSignal()
+        while !tryEnter(count, own, queues(), mayWait: !Task.isCancelled && ContinuousClock.now < end) {
+            await own.wait(upTo: max(.zero, end - .now))
+        }
+        // There may be room for the next one, too.
+        wake(queues())
+    }
+
+    /// Sends that entered have slots of their own now, or will have none.
+    func leave(_ count: Int, _ queues: DirectAdmission.Queues) {
+        state.withLock { $0.expected -= count }
+        wake(queues)
+    }
+
+    /// Slots have become free, or the queues have changed.
+    func wake(_ queues: DirectAdmission.Queues) {
+        let ready: [Waiter] = state.withLock { state in
+            switch queues {
+            case .empty: state.waiters.prefix(1).filter { hasRoom(for: $0.count, state) }
+            case .emptying: []
+            case .waiting: state.waiters
+            }
+        }
+        for waiter in ready { waiter.signal.signal() }
+    }
+
+    private func tryEnter(_ count: Int, _ own: WakeSignal, _ queues: DirectAdmission.Queues, mayWait: Bool) -> Bool {
+        state.withLock { state in
+            let place = state.waiters.firstIndex { $0.signal === own }
+            let isNext = place == 0 || place == nil && state.waiters.isEmpty
+            let isServed = queues == .empty && isNext && hasRoom(for: count, state)
+            guard isServed || count > usable || queues == .waiting || !mayWait else {
+                if place == nil { state.waiters.append(Waiter(count: count, signal: own)) }
+                return false
+            }
+            if let place { state.waiters.remove(at: place) }
+            state.expected += count
+            return true
+        }
+    }
+
+    private func hasRoom(for count: Int, _ state: State) -> Bool { slots.count + state.expected + count <= usable }
+}
