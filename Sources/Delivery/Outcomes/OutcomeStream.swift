@@ -34,6 +34,7 @@ package struct OutcomeStream: Sendable {
     static let rowLimit = 1000
 
     private let pool: PostgresPool
+    private let floor = OutcomeFloor()
 
     /// - Parameter pool: of the primary.
     package init(pool: PostgresPool) { self.pool = pool }
@@ -58,23 +59,39 @@ package struct OutcomeStream: Sendable {
     /// Numbers committed rows in the order of their identities; how many. None while somebody else does.
     @discardableResult
     private func number() async throws -> Int {
-        guard try await pool.query("SELECT FROM pushOutcomes WHERE number IS NULL LIMIT 1").first != nil else { return 0 }
-        return try await pool.performTransaction { connection in
+        let floor = floor.next()
+        let (isWaiting, last) = try await pool.query(Self.look(from: floor))[0].decode((Bool, Int64).self)
+        guard isWaiting else {
+            self.floor.reach(last)
+            return 0
+        }
+        let numbered: Int? = try await pool.performTransaction { connection in
             // Its own statement: the next one sees what the last holder of the lock has numbered.
             let locked = try connection.query("SELECT lastNumber FROM pushOutcomeNumbers FOR UPDATE SKIP LOCKED")
-            guard let last = try locked.first?.decode(Int64.self) else { return 0 }
+            guard let lastNumber = try locked.first?.decode(Int64.self) else { return nil }
             let numbered = try connection.execute(
                 """
-                UPDATE pushOutcomes o SET number = \(last) + fresh.place FROM (
+                UPDATE pushOutcomes o SET number = \(lastNumber) + fresh.place FROM (
                     SELECT outcomeId, row_number() OVER (ORDER BY outcomeId) AS place FROM (
-                        SELECT outcomeId FROM pushOutcomes WHERE number IS NULL ORDER BY outcomeId LIMIT \(Self.rowLimit)
+                        SELECT outcomeId FROM pushOutcomes WHERE number IS NULL AND outcomeId >= \(floor)
+                        ORDER BY outcomeId LIMIT \(Self.rowLimit)
                     ) oldest
                 ) fresh WHERE o.outcomeId = fresh.outcomeId
                 """
             )
-            try connection.execute("UPDATE pushOutcomeNumbers SET lastNumber = \(last) + \(numbered)")
+            try connection.execute("UPDATE pushOutcomeNumbers SET lastNumber = \(lastNumber) + \(numbered)")
             return numbered
         }
+        if let numbered, numbered < Self.rowLimit { self.floor.reach(last) }
+        return numbered ?? 0
+    }
+
+    /// Whether a row from here on is to be numbered, and the last row there is.
+    static func look(from floor: Int64) -> Query {
+        """
+        SELECT EXISTS (SELECT FROM pushOutcomes WHERE number IS NULL AND outcomeId >= \(floor)),
+            coalesce((SELECT max(outcomeId) FROM pushOutcomes), 0)
+        """
     }
 
     /// The outcomes that match, in order, then the end of what was searched, without an outcome.
