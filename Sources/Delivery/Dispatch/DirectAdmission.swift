@@ -3,8 +3,20 @@ import PushContract
 /// Which queues a new delivery may go past, as far as this process knows: those in which nothing waited when it last looked, and that no
 /// throttle slows.
 struct DirectAdmission {
+    /// The queues together, for those who could wait for slots.
+    enum Queues: Sendable, Hashable {
+        /// Nothing waits.
+        case empty
+        /// Something waits, for so short a time that the queues may soon be empty again.
+        case emptying
+        /// Nothing is to be waited for.
+        case waiting
+    }
+
     private var isOpen = false
     private var empty: Set<Int32> = []
+    /// Something has been waiting in a queue.
+    private var waitingSince: ContinuousClock.Instant?
     private var throttles: [SendThrottle] = []
     private var unknownSince: ContinuousClock.Instant?
 
@@ -14,13 +26,24 @@ struct DirectAdmission {
     /// It begins nothing more.
     mutating func close() { isOpen = false }
 
-    mutating func look(at queues: [(queue: SendQueue, hasWork: Bool)], throttles: [SendThrottle]) {
+    mutating func look(at queues: [(queue: SendQueue, hasWork: Bool)], throttles: [SendThrottle], now: ContinuousClock.Instant) {
         empty = Set(queues.filter { !$0.hasWork }.map(\.queue.id))
+        waitingSince = queues.contains(where: \.hasWork) ? waitingSince ?? now : nil
         self.throttles = throttles
     }
 
     /// Something waits in a queue now.
-    mutating func fill(_ queue: SendQueue) { empty.remove(queue.id) }
+    mutating func fill(_ queue: SendQueue, now: ContinuousClock.Instant) {
+        empty.remove(queue.id)
+        waitingSince = waitingSince ?? now
+    }
+
+    /// - Parameter patience: how long queues are waited for to be empty again.
+    func queues(patience: Duration, now: ContinuousClock.Instant) -> Queues {
+        guard isOpen else { return .waiting }
+        guard let waitingSince else { return .empty }
+        return now - waitingSince < patience ? .emptying : .waiting
+    }
 
     func admits(_ queue: SendQueue) -> Bool {
         isOpen && empty.contains(queue.id) && !throttles.contains { $0.applies(to: queue) }

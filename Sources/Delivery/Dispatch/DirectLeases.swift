@@ -6,14 +6,20 @@ import Synchronization
 /// from any thread.
 final class DirectLeases: Sendable {
     private struct State {
+        /// Sends that entered the room and have not left it.
+        var expected = 0
         var reserved: [SlotReservation] = []
         var claimed: [ClaimedDelivery] = []
     }
 
     private let dispatcher: SendDispatcher
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(for dispatcher: SendDispatcher) { self.dispatcher = dispatcher }
+    /// - Parameter expected: sends that entered the dispatcher's room.
+    init(for dispatcher: SendDispatcher, expected: Int) {
+        self.dispatcher = dispatcher
+        state = Mutex(State(expected: expected))
+    }
 
     /// Marks deliveries for which there are slots, in order. Not those that wait by their caller's wish, or for others with their `collapseId`.
     func reserve(_ entries: inout [WaitingDelivery], queues: [SendQueueRegistry.Key: Int32]) {
@@ -31,6 +37,7 @@ final class DirectLeases: Sendable {
             state.withLock { $0.reserved.append(reservation) }
             for index in indexes.prefix(reservation.count) { entries[index].isDirect = true }
         }
+        leaveRoom()
     }
 
     /// Stores deliveries that are reserved, with their leases. They go on with what is known of them here: only their devices are read.
@@ -52,12 +59,11 @@ final class DirectLeases: Sendable {
         }
         // From here on they have slots of their own. `giveBack` spares the leases that this process knows, so it has to know them before the
         // commit.
-        dispatcher.enter(claimed)
         let reserved = state.withLock { state in
-            defer { state = State(claimed: claimed) }
+            defer { state = State(expected: state.expected, claimed: claimed) }
             return state.reserved
         }
-        dispatcher.release(reserved)
+        dispatcher.enter(claimed, for: reserved)
     }
 
     /// The transaction is committed; how many deliveries are on their way.
@@ -75,9 +81,19 @@ final class DirectLeases: Sendable {
         dispatcher.abandon(state.claimed)
     }
 
+    /// What is stored has its slots, or waits in the queue.
+    func leaveRoom() {
+        dispatcher.leaveRoom(
+            state.withLock { state in
+                defer { state.expected = 0 }
+                return state.expected
+            }
+        )
+    }
+
     private func take() -> State {
         state.withLock { state in
-            defer { state = State() }
+            defer { state = State(expected: state.expected) }
             return state
         }
     }

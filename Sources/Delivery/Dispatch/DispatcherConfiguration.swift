@@ -15,6 +15,9 @@ package struct DispatcherConfiguration: Sendable {
     package var sweep: Duration
     /// How long tries under way may take to end at shutdown.
     package var drainLimit: Duration
+    /// How long a request may wait for slots for its sends before they go into the queue. When something has been waiting there for as long,
+    /// none waits any more until the queue is empty: so a provider that has stopped answering holds up its first sends only.
+    package var slotWait: Duration
     package var delays: RetryDelays
     package var queues: QueueScheduler.Policy
     /// Shown in `pushLeases.worker`. Of this process alone: a container that starts again may have the host name and process id of the one
@@ -29,6 +32,7 @@ package struct DispatcherConfiguration: Sendable {
         longestPause: Duration = .milliseconds(500),
         sweep: Duration = .seconds(1),
         drainLimit: Duration = .seconds(20),
+        slotWait: Duration = .milliseconds(250),
         delays: RetryDelays = RetryDelays(),
         queues: QueueScheduler.Policy = QueueScheduler.Policy(),
         worker: String = DispatcherConfiguration.ownWorker()
@@ -40,6 +44,7 @@ package struct DispatcherConfiguration: Sendable {
         self.longestPause = longestPause
         self.sweep = sweep
         self.drainLimit = drainLimit
+        self.slotWait = slotWait
         self.delays = delays
         self.queues = queues
         self.worker = worker

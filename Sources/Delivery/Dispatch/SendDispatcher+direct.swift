@@ -7,6 +7,18 @@ extension SendDispatcher {
     var worker: String { configuration.worker }
     var lease: Duration { configuration.lease }
 
+    private var queues: DirectAdmission.Queues { direct.withLock { $0.queues(patience: configuration.slotWait, now: .now) } }
+
+    /// Waits for slots for sends that are to be stored, as long as that is of use. They count as taken until they leave.
+    func enterRoom(_ count: Int) async { await room.enter(count) { queues } }
+
+    func leaveRoom(_ count: Int) {
+        if count > 0 { room.leave(count, queues) }
+    }
+
+    /// Slots have become free, or the queues have changed.
+    func wakeRoom() { room.wake(queues) }
+
     /// Takes slots for new deliveries of a queue that need not wait; nil when all have to.
     func reserve(_ count: Int, of queue: SendQueue) -> SlotReservation? {
         let credential = credential(queue.scope)
@@ -16,7 +28,7 @@ extension SendDispatcher {
         else { return nil }
         let reserved = slots.reserve(min(count, allowed(queue)), of: queue, credential, configuration.queues, now: .now)
         // What is left waits, and goes first.
-        if reserved < count { direct.withLock { $0.fill(queue) } }
+        if reserved < count { direct.withLock { $0.fill(queue, now: .now) } }
         return reserved > 0 ? SlotReservation(queue: queue, credential: credential, count: reserved) : nil
     }
 
@@ -24,9 +36,9 @@ extension SendDispatcher {
         for one in reservations { slots.release(one.count, of: one.queue, one.credential) }
     }
 
-    /// These are leased, in a transaction that is not committed yet.
-    func enter(_ claimed: [ClaimedDelivery]) {
-        for delivery in claimed { slots.enter(delivery, credential(delivery.scope), now: .now) }
+    /// These are leased, in a transaction that is not committed yet, in place of what was reserved for them.
+    func enter(_ claimed: [ClaimedDelivery], for reservations: [SlotReservation] = []) {
+        slots.enter(claimed.map { ($0, credential($0.scope)) }, for: reservations, now: .now)
     }
 
     /// Their transaction is committed.

@@ -21,6 +21,11 @@ final class SendSlots: Sendable {
         var first = 0
 
         var inFlight: Int { critical + others }
+
+        mutating func enter(_ delivery: ClaimedDelivery, now: ContinuousClock.Instant) {
+            if delivery.deliveryClass == .critical { critical += 1 } else { others += 1 }
+            unanswered.append((delivery.deliveryId, now))
+        }
     }
 
     fileprivate struct State {
@@ -101,14 +106,24 @@ final class SendSlots: Sendable {
     var known: [LeaseKey] { state.withLock { $0.leases.values.map(\.lease) + $0.lost.keys } }
 
     func enter(_ delivery: ClaimedDelivery, _ credential: Credential, now: ContinuousClock.Instant) {
+        enter([(delivery, credential)], for: [], now: now)
+    }
+
+    /// In one step with the end of their reservations: nobody else finds fewer slots free, or more.
+    func enter(
+        _ deliveries: [(ClaimedDelivery, Credential)],
+        for reservations: [SlotReservation],
+        now: ContinuousClock.Instant
+    ) {
         state.withLock { state in
-            let lease = LeaseKey(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken)
-            state.leases[delivery.deliveryId] = (lease, credential, false)
-            state.byQueue[delivery.queue, default: 0] += 1
-            var use = state.uses[credential] ?? Use(limit: AdaptiveLimit(maximum: capacity), capacity: capacity)
-            if delivery.deliveryClass == .critical { use.critical += 1 } else { use.others += 1 }
-            use.unanswered.append((delivery.deliveryId, now))
-            state.uses[credential] = use
+            for (delivery, credential) in deliveries {
+                let lease = LeaseKey(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken)
+                state.leases[delivery.deliveryId] = (lease, credential, false)
+                state.byQueue[delivery.queue, default: 0] += 1
+                state.uses[credential, default: Use(limit: AdaptiveLimit(maximum: capacity), capacity: capacity)]
+                    .enter(delivery, now: now)
+            }
+            for one in reservations { state.change(-one.count, of: one.queue, one.credential) }
         }
     }
 

@@ -4,59 +4,68 @@ package import PushContract
 
 /// All that is written in one transaction about one push: its attempt, what follows for its owner, and what it says about others.
 package struct DeliveryOutcome<Consequence: Sendable>: Sendable {
-    /// Nil when nothing was sent.
-    package var attempt: Attempt?
+    /// What does not change any more, by reference: an outcome is handed on many times until it is written.
+    private final class Facts: Sendable {
+        let attempt: Attempt?
+        let findings: PushFindings
+        let lease: DeliveryLease?
+        let intent: Int64?
+        let at: Timestamp
+        let detail: String
+
+        init(
+            attempt: Attempt?,
+            findings: PushFindings,
+            lease: DeliveryLease?,
+            intent: Int64?,
+            at: Timestamp,
+            detail: String
+        ) {
+            self.attempt = attempt
+            self.findings = findings
+            self.lease = lease
+            self.intent = intent
+            self.at = at
+            self.detail = detail
+        }
+    }
+
+    private let facts: Facts
     /// What follows for the owner; nil: nothing.
-    package var consequence: Consequence?
-    package var findings: PushFindings
-    /// The lease of a delivery of the queue; an outcome whose lease is not valid any more changes nothing.
-    package var lease: DeliveryLease?
-    /// The group of intents in which the push was recorded before it was sent.
-    package var intent: Int64?
-    /// When it was decided.
-    package var at: Timestamp
+    package let consequence: Consequence?
     /// The token was moved to the other environment at this time: the outcome says nothing about the token, and the push is attempted there.
     var switchedAt: Timestamp?
-    /// What the provider, or the connection to it, said; for the log.
-    var detail = ""
 
+    /// - Parameters:
+    ///   - attempt: nil when nothing was sent.
+    ///   - lease: of a delivery of the queue; an outcome whose lease is not valid any more changes nothing.
+    ///   - intent: the group of intents in which the push was recorded before it was sent.
+    ///   - at: when it was decided.
+    ///   - detail: what the provider, or the connection to it, said; for the log.
     package init(
         attempt: Attempt? = nil,
         consequence: Consequence?,
         findings: PushFindings = PushFindings(),
         lease: DeliveryLease? = nil,
-        at: Timestamp
+        intent: Int64? = nil,
+        at: Timestamp,
+        detail: String = ""
     ) {
-        self.attempt = attempt
+        facts = Facts(attempt: attempt, findings: findings, lease: lease, intent: intent, at: at, detail: detail)
         self.consequence = consequence
-        self.findings = findings
-        self.lease = lease
-        self.at = at
     }
-}
 
-extension DeliveryOutcome {
-    /// From a provider's answer to its attempt and to what it says about others.
-    init(
-        of push: Push,
-        _ outcome: PushOutcome,
-        credential: String,
-        circuitsToClose: [Circuit],
-        verdict: GateVerdict,
-        startedAt: Timestamp,
-        at: Timestamp
-    ) {
-        let findings = PushFindings(
-            outcome,
-            of: push,
-            credential: credential,
-            circuitsToClose: circuitsToClose,
-            verdict: verdict,
-            startedAt: startedAt
-        )
-        self.init(attempt: Attempt(push.identity, outcome, at: startedAt), consequence: nil, findings: findings, at: at)
-        detail = outcome.detail
-    }
+    package var attempt: Attempt? { facts.attempt }
+    package var findings: PushFindings { facts.findings }
+    package var lease: DeliveryLease? { facts.lease }
+    package var intent: Int64? { facts.intent }
+    package var at: Timestamp { facts.at }
+    var detail: String { facts.detail }
+
+    /// What is said about its token; nil when it was moved.
+    var feedback: TokenFeedback? { switchedAt == nil ? facts.findings.feedback : nil }
+    /// What is counted about tokens; nil when it was moved.
+    var sample: RefusalSample? { switchedAt == nil ? facts.findings.sample : nil }
 }
 
 /// The lease of a delivery, as its owner knows it.

@@ -60,8 +60,7 @@ package struct OutcomeReport: Sendable {
     var limitersOpened: [CredentialScope] = []
 }
 
-/// One batch of outcomes inside its transaction. They are large: what is read of all of them is read by their indexes, without a copy of
-/// each.
+/// One batch of outcomes inside its transaction.
 private struct OutcomeTransaction<Kind: DeliveryKind> {
     /// Those whose lease is valid, and those that need none.
     private var outcomes: [DeliveryOutcome<Kind.Consequence>]
@@ -151,8 +150,6 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         guard !uncertain.isEmpty else { return }
         let switched = try TokenEnvironmentQueries.switchEnvironment(uncertain.map(\.tokenEnvironment), on: connection)
         for index in switched.map({ uncertain[$0].index }) where outcomes[index].lease.map({ $0.expiresAt > now }) ?? true {
-            outcomes[index].findings.feedback = nil
-            outcomes[index].findings.sample = nil
             outcomes[index].switchedAt = now
         }
     }
@@ -162,9 +159,9 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         _ feedbackWriter: TokenFeedbackWriter,
         _ report: inout OutcomeReport
     ) throws -> (deactivated: Set<Int>, deferred: Set<Int>) {
-        let indexes = outcomes.indices.filter { outcomes[$0].findings.feedback != nil }
-        let feedback = indexes.compactMap { outcomes[$0].findings.feedback }
-        let samples = outcomes.indices.compactMap { outcomes[$0].findings.sample }
+        let indexes = outcomes.indices.filter { outcomes[$0].feedback != nil }
+        let feedback = indexes.compactMap { outcomes[$0].feedback }
+        let samples = outcomes.indices.compactMap { outcomes[$0].sample }
         guard !feedback.isEmpty || !samples.isEmpty else { return ([], []) }
         let applied = try feedbackWriter.apply(feedback, samples: samples, on: connection, now: now)
         report.limitersOpened = applied.opened

@@ -66,49 +66,55 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         decide: (PushResult, inout PushFindings) -> Kind.Consequence?
     ) async -> (result: PushResult, disposition: OutcomeDisposition) {
         let prepared = PreparedPush(push, now: now())
-        let (push, scope) = (prepared.push, prepared.scope)
+        let scope = prepared.scope
         let provider = lookup(scope.provider, scope.app, scope.environment)
         let credential = provider?.credential ?? ""
         let circuitsToClose: [Circuit]
         switch gate.admit(scope, credential: credential, lease: lease, now: now()) {
-        case .blocked(let obstacle): return await block(push, lease, by: obstacle, decide)
+        case .blocked(let obstacle): return await block(prepared.push, lease, by: obstacle, decide)
         case .allowed(let circuits): circuitsToClose = circuits
         }
         var intent: Int64?
-        if case .intent(let isCurrent) = push.protection {
-            guard let number = await journal.save(push.identity) else {
-                return await block(push, lease, by: SendGate.Obstacle(until: now() + IntentJournal.pause), decide)
+        if case .intent(let isCurrent) = prepared.push.protection {
+            guard let number = await journal.save(prepared.push.identity) else {
+                return await block(prepared.push, lease, by: SendGate.Obstacle(until: now() + IntentJournal.pause), decide)
             }
             guard isCurrent() else {
                 journal.withdraw(number)
-                return await block(push, lease, by: SendGate.Obstacle(until: now()), decide)
+                return await block(prepared.push, lease, by: SendGate.Obstacle(until: now()), decide)
             }
             intent = number
         }
-        let clock = push.clock ?? now
+        let clock = prepared.push.clock ?? now
         let startedAt = clock()
         let answer = await request(prepared, to: provider, permit: PushPermit())
         answered(answer)
         let verdict = await assess(
             answer,
             scope,
-            hasOwnTopic: push.hasOwnTopic,
+            hasOwnTopic: prepared.push.hasOwnTopic,
             credential: credential,
-            operationKey: push.identity.operationKey,
+            operationKey: prepared.push.identity.operationKey,
             now: now()
         )
-        var outcome = DeliveryOutcome<Kind.Consequence>(
-            of: push,
+        var findings = PushFindings(
             answer,
+            of: prepared.push,
             credential: credential,
             circuitsToClose: circuitsToClose,
             verdict: verdict,
-            startedAt: startedAt,
-            at: clock()
+            startedAt: startedAt
         )
-        outcome.lease = lease
-        outcome.intent = intent
-        outcome.consequence = decide(.attempted(answer), &outcome.findings)
+        let consequence = decide(.attempted(answer), &findings)
+        let outcome = DeliveryOutcome(
+            attempt: Attempt(prepared.push.identity, answer, at: startedAt),
+            consequence: consequence,
+            findings: findings,
+            lease: lease,
+            intent: intent,
+            at: clock(),
+            detail: answer.detail
+        )
         return (.attempted(answer), await writer.submit(outcome))
     }
 
@@ -208,10 +214,11 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         _ decide: (PushResult, inout PushFindings) -> Kind.Consequence?
     ) async -> (PushResult, OutcomeDisposition) {
         let result = PushResult.blocked(obstacle)
-        var outcome = DeliveryOutcome<Kind.Consequence>(consequence: nil, lease: lease, at: (push.clock ?? now)())
-        outcome.consequence = decide(result, &outcome.findings)
-        guard outcome.consequence != nil || lease != nil else { return (result, .written) }
-        return (result, await writer.submit(outcome))
+        var findings = PushFindings()
+        let consequence = decide(result, &findings)
+        guard consequence != nil || lease != nil else { return (result, .written) }
+        let at = (push.clock ?? now)()
+        return (result, await writer.submit(DeliveryOutcome(consequence: consequence, findings: findings, lease: lease, at: at)))
     }
 
     /// The only place where a push is handed to a provider.
@@ -221,8 +228,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         permit: consuming PushPermit
     ) async -> PushOutcome {
         let now = now()
-        let push = prepared.push
-        let identity = push.identity
+        let identity = prepared.push.identity
         switch prepared.content {
         case .failure(let error): return .failed(Classification(.unknown, retry: .never), code: error.code, detail: error.message)
         case .success(.message(let message, let token)):
@@ -233,13 +239,13 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
                 environment: identity.environment,
                 app: identity.app
             )
-            var outcome = await provider.send(message, to: target, attemptId: push.messageId, now: now)
+            var outcome = await provider.send(message, to: target, attemptId: prepared.push.messageId, now: now)
             outcome.removeTokens(token.rawValue)
             return outcome
         case .success(.broadcast(let message, let channel)):
             guard let provider = provider as? any BroadcastProvider else { return .withoutCredential }
             let scope = BroadcastScope(app: identity.app, environment: identity.environment)
-            let attemptId = "\(push.messageId):\(identity.attemptNumber)"
+            let attemptId = "\(prepared.push.messageId):\(identity.attemptNumber)"
             return await provider.broadcast(message, to: channel, in: scope, attemptId: attemptId, now: now)
         }
     }

@@ -15,7 +15,7 @@ package struct EnqueueService: Service {
     private static let largest = 20
 
     private let writer: SendPostWriter
-    private let group: GroupCommit<SendPost, SendPostWriter.Answer>
+    private let group: GroupCommit<ExpectedPost, SendPostWriter.Answer>
 
     /// - Parameters:
     ///   - check: refuses what a provider would refuse.
@@ -50,14 +50,20 @@ package struct EnqueueService: Service {
 
     /// Returns when the sends are stored.
     func submit(_ post: SendPost) async throws -> [SendReceipt] {
+        let isOne = post.requests.allSatisfy(\.target.isOne)
         let isCritical = post.requests.contains { $0.deliveryClass == .critical }
-        if post.requests.count <= Self.largest, post.requests.allSatisfy(\.target.isOne),
-            let answer = await group.submitIfOpen(post, isCritical: isCritical)
-        {
+        let expected = ExpectedPost(post: post, sends: isOne && !isCritical ? await writer.enterRoom(post.requests.count) : 0)
+        if isOne, post.requests.count <= Self.largest, let answer = await group.submitIfOpen(expected, isCritical: isCritical) {
             return try answer.get()
         }
-        return try await writer.write([post])[0].get()
+        return try await writer.write([expected])[0].get()
     }
+}
+
+/// A request and for how many of its sends slots are expected: none where it is critical, as those have slots of their own and do not wait.
+private struct ExpectedPost {
+    var post: SendPost
+    var sends: Int
 }
 
 /// Writes what several callers sent, whatever one of them sent.
@@ -70,8 +76,20 @@ private struct SendPostWriter: Sendable {
     let wake: WakeSignal
     let logger: Logger
 
+    /// Waits for slots for so many sends.
+    ///
+    /// - Returns: for how many slots are expected now.
+    func enterRoom(_ sends: Int) async -> Int {
+        guard let dispatcher else { return 0 }
+        await dispatcher.enterRoom(sends)
+        return sends
+    }
+
     /// An answer for each.
-    func write(_ posts: [SendPost]) async -> [Answer] {
+    func write(_ expected: [ExpectedPost]) async -> [Answer] {
+        let posts = expected.map(\.post)
+        let direct = dispatcher.map { DirectLeases(for: $0, expected: expected.reduce(0) { $0 + $1.sends }) }
+        defer { direct?.leaveRoom() }
         var answers: [Answer?] = Array(repeating: nil, count: posts.count)
         // One of two that name the same send is a repetition of the other, and that is known when the other is stored.
         var sendIds: Set<String> = []
@@ -81,7 +99,7 @@ private struct SendPostWriter: Sendable {
             return sendIds.isDisjoint(with: own)
         }
         do {
-            for (index, receipts) in zip(together, try await store(together.map { posts[$0] })) { answers[index] = .success(receipts) }
+            for (index, receipts) in zip(together, try await store(together.map { posts[$0] }, direct)) { answers[index] = .success(receipts) }
         } catch let error as PostgresError where together.count > 1 && !error.isUnavailable {
             logger.warning("sends of several requests could not be stored together, trying one by one", metadata: ["error": "\(error)"])
         } catch {
@@ -89,7 +107,7 @@ private struct SendPostWriter: Sendable {
         }
         for index in posts.indices where answers[index] == nil {
             do {
-                answers[index] = .success(try await store([posts[index]])[0])
+                answers[index] = .success(try await store([posts[index]], direct)[0])
             } catch {
                 answers[index] = .failure(error)
             }
@@ -97,8 +115,7 @@ private struct SendPostWriter: Sendable {
         return answers.map { $0 ?? .failure(CancellationError()) }
     }
 
-    private func store(_ posts: [SendPost]) async throws -> [[SendReceipt]] {
-        let direct = dispatcher.map(DirectLeases.init)
+    private func store(_ posts: [SendPost], _ direct: DirectLeases?) async throws -> [[SendReceipt]] {
         do {
             let receipts = try await store.enqueue(posts, direct: direct, check: check)
             let started = direct?.start() ?? 0

@@ -18,17 +18,17 @@ extension SendRequest {
     static let longestLifetime = Duration.seconds(28 * 24 * 3600)
 
     /// Reads one element of the body of `POST /sends`. Throws 422 with the field's pointer.
-    package init(_ value: JSONValue, at pointer: String = "", now: Timestamp) throws(Problem) {
+    package convenience init(_ value: JSONValue, at pointer: String = "", now: Timestamp) throws(Problem) {
         var fields = try JSONFields(value, at: pointer)
         let sendId = try fields.optional("sendId", JSONFields.identifier)
-        target = try SendRequest.target(&fields)
-        content = try SendContent(&fields)
-        deliveryClass = try SendRequest.deliveryClass(&fields)
-        policy = try fields.optional("policy", JSONFields.oneOf(DeliveryPolicy.self)) ?? .atLeastOnce
-        version = try fields.optional("version", JSONFields.integer(0...Int64.max))
-        notBefore = try fields.optional("notBefore", JSONFields.timestamp)
+        let target = try SendRequest.target(&fields)
+        let content = try SendContent(&fields)
+        let deliveryClass = try SendRequest.deliveryClass(&fields)
+        let policy = try fields.optional("policy", JSONFields.oneOf(DeliveryPolicy.self)) ?? .atLeastOnce
+        let version = try fields.optional("version", JSONFields.integer(0...Int64.max))
+        let notBefore = try fields.optional("notBefore", JSONFields.timestamp)
         let expiresAt = try fields.optional("expiresAt", JSONFields.timestamp)
-        validateOnly = try fields.optional("validateOnly", JSONFields.bool) ?? false
+        let validateOnly = try fields.optional("validateOnly", JSONFields.bool) ?? false
         try fields.finish()
         guard !validateOnly || pointer.isEmpty && target.isOne else {
             throw fields.field("validateOnly").invalid(
@@ -47,18 +47,28 @@ extension SendRequest {
             throw fields.field("version").invalid("\"version\" orders sends with the same \"collapseId\". Add a collapseId, or remove it.")
         }
         let start = max(notBefore ?? now, now)
-        self.expiresAt = expiresAt ?? start + SendRequest.lifetime(content)
-        self.sendId = sendId ?? UUID().uuidString.lowercased()
-        self.pointer = pointer
-        contentHash = SendRequest.hash(of: value)
-        guard self.expiresAt > start else {
+        let end = expiresAt ?? start + SendRequest.lifetime(content)
+        guard end > start else {
             throw fields.field("expiresAt").invalid(
                 "\"expiresAt\" must be in the future and after \"notBefore\"; this send could never be tried."
             )
         }
-        guard self.expiresAt <= now + SendRequest.longestLifetime else {
+        guard end <= now + SendRequest.longestLifetime else {
             throw fields.field("expiresAt").invalid("\"expiresAt\" lies at most 28 days ahead: no provider keeps a push for longer.")
         }
+        self.init(
+            sendId: sendId ?? UUID().uuidString.lowercased(),
+            target: target,
+            content: content,
+            deliveryClass: deliveryClass,
+            policy: policy,
+            version: version,
+            notBefore: notBefore,
+            expiresAt: end,
+            validateOnly: validateOnly,
+            contentHash: SendRequest.hash(of: value),
+            pointer: pointer
+        )
     }
 
     private static func lifetime(_ content: SendContent) -> Duration {
@@ -157,10 +167,7 @@ extension SendRequest {
     }
 
     static func hash(of value: JSONValue) -> [UInt8] {
-        guard case .object(var members) = value else { return [] }
-        members["sendId"] = nil
-        members["validateOnly"] = nil
-        return Array(SHA256.hash(data: Array(JSONValue.object(members).text.utf8)))
+        Array(SHA256.hash(data: value.utf8(without: ["sendId", "validateOnly"])))
     }
 }
 

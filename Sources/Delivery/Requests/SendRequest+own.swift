@@ -19,7 +19,7 @@ extension SendRequest {
     /// - Parameters:
     ///   - sendId: begins with the feature's prefix.
     ///   - content: the members of a `SendContent`.
-    package init(
+    package convenience init(
         sendId: String,
         target: Target,
         content members: [String: JSONValue],
@@ -29,18 +29,18 @@ extension SendRequest {
         expiresAt: Timestamp
     ) throws(Problem) {
         var fields = try JSONFields(.object(members))
-        content = try SendContent(&fields)
+        let content = try SendContent(&fields)
         try fields.finish()
-        self.sendId = sendId
-        self.target = target
-        self.deliveryClass = deliveryClass
-        self.policy = policy
-        self.version = version
-        self.expiresAt = expiresAt
-        notBefore = nil
-        validateOnly = false
-        // The target is not part of it: the feature's id says whom it is for.
-        contentHash = SendRequest.hash(of: .object(members))
-        pointer = ""
+        self.init(
+            sendId: sendId,
+            target: target,
+            content: content,
+            deliveryClass: deliveryClass,
+            policy: policy,
+            version: version,
+            expiresAt: expiresAt,
+            // The target is not part of it: the feature's id says whom it is for.
+            contentHash: SendRequest.hash(of: .object(members))
+        )
     }
 }

@@ -2,8 +2,9 @@ import HTTPServer
 package import Postgres
 package import PushContract
 
-/// One send as a caller asks for it, checked as far as it can be without the database.
-package struct SendRequest: Sendable {
+/// One send as a caller asks for it, checked as far as it can be without the database. By reference, as it is handed on many times until
+/// it is stored.
+package final class SendRequest: Sendable {
     package enum Target: Sendable {
         /// Every device of each of these users; who has none is passed over.
         case users([String], app: String?)
@@ -24,20 +25,46 @@ package struct SendRequest: Sendable {
     }
 
     /// Made by us when the caller gave none.
-    package var sendId: String
-    package var target: Target
-    package var content: SendContent
+    package let sendId: String
+    package let target: Target
+    package let content: SendContent
     /// Nil: normal, or bulk with many deliveries.
-    package var deliveryClass: DeliveryClass?
-    package var policy: DeliveryPolicy
+    package let deliveryClass: DeliveryClass?
+    package let policy: DeliveryPolicy
     /// The caller's order among sends with the same `collapseId`; nil: the order of arrival.
-    package var version: Int64?
-    package var notBefore: Timestamp?
-    package var expiresAt: Timestamp
+    package let version: Int64?
+    package let notBefore: Timestamp?
+    package let expiresAt: Timestamp
     /// Nothing is stored or delivered; the answer says what would be sent.
-    package var validateOnly: Bool
+    package let validateOnly: Bool
     /// SHA-256 of the request's canonical JSON without its sendId and `validateOnly`.
-    package var contentHash: [UInt8]
+    package let contentHash: [UInt8]
     /// Where it stands in the body, for problems found later.
-    package var pointer: String
+    package let pointer: String
+
+    init(
+        sendId: String,
+        target: Target,
+        content: SendContent,
+        deliveryClass: DeliveryClass?,
+        policy: DeliveryPolicy,
+        version: Int64?,
+        notBefore: Timestamp? = nil,
+        expiresAt: Timestamp,
+        validateOnly: Bool = false,
+        contentHash: [UInt8],
+        pointer: String = ""
+    ) {
+        self.sendId = sendId
+        self.target = target
+        self.content = content
+        self.deliveryClass = deliveryClass
+        self.policy = policy
+        self.version = version
+        self.notBefore = notBefore
+        self.expiresAt = expiresAt
+        self.validateOnly = validateOnly
+        self.contentHash = contentHash
+        self.pointer = pointer
+    }
 }

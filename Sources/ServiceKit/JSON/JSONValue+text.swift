@@ -1,12 +1,20 @@
 extension JSONValue {
     /// Canonical JSON: keys sorted by their bytes, no white space, so that equal values have equal text.
     package var text: String {
-        var bytes: [UInt8] = []
-        write(into: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: utf8(), as: UTF8.self)
     }
 
-    private func write(into bytes: inout [UInt8]) {
+    /// The bytes of `text`.
+    ///
+    /// - Parameter keys: members of the object that are left out.
+    package func utf8(without keys: [String] = []) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
+        write(into: &bytes, without: keys)
+        return bytes
+    }
+
+    private func write(into bytes: inout [UInt8], without keys: [String] = []) {
         switch self {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
@@ -23,8 +31,10 @@ extension JSONValue {
         case .object(let members):
             bytes.append(UInt8(ascii: "{"))
             let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            for (index, member) in sorted.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            var isFirst = true
+            for member in sorted where !keys.contains(member.key) {
+                if !isFirst { bytes.append(UInt8(ascii: ",")) }
+                isFirst = false
                 JSONValue.write(member.key, into: &bytes)
                 bytes.append(UInt8(ascii: ":"))
                 member.value.write(into: &bytes)
@@ -35,13 +45,12 @@ extension JSONValue {
 
     private static func write(_ string: String, into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        let start = bytes.count
-        bytes += string.utf8
-        // Hardly any has something to escape; those are written once more.
-        if bytes[start...].contains(where: isEscaped) {
-            bytes.removeSubrange(start...)
+        var string = string
+        string.withUTF8 { text in
+            // Hardly any has something to escape.
+            guard text.contains(where: isEscaped) else { return bytes.append(contentsOf: text) }
             let digits = Array("0123456789abcdef".utf8)
-            for byte in string.utf8 {
+            for byte in text {
                 switch byte {
                 case UInt8(ascii: "\""): bytes += #"\""#.utf8
                 case UInt8(ascii: "\\"): bytes += #"\\"#.utf8

@@ -147,9 +147,9 @@ struct DeliveryContentTests {
             let queues = try await store.queues()
             dispatcher.direct.withLock { direct in
                 direct.open()
-                direct.look(at: queues, throttles: [])
+                direct.look(at: queues, throttles: [], now: .now)
             }
-            let leases = DirectLeases(for: dispatcher)
+            let leases = DirectLeases(for: dispatcher, expected: 0)
             _ = try await store.enqueue(try posts("direct", now), direct: leases, check: check)
             #expect(leases.start() == sends.count)
             dispatcher.started.continuation.finish()

@@ -191,6 +191,42 @@ struct EnqueueServiceTests {
         }
     }
 
+    @Test("a request that is posted faster than its process sends waits for slots, and never goes through the queue")
+    func waitsForSlots() async throws {
+        try await SendingBench.with { bench in
+            for number in 0..<8 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            // Makes the queue, and leaves it empty.
+            try await bench.enqueue(#"{"sendId": "first", "uid": "user-0"}"#)
+            try await bench.dispatch(ScriptedProvider())
+            try await bench.refuse("INSERT", on: "pushReady", when: "true")
+            let provider = ClosedProvider()
+            let dispatcher = bench.dispatcher({ _, _, _ in provider }) {
+                $0.capacity = 10
+                $0.slotWait = .seconds(600)
+            }
+            let enqueueService = bench.enqueueService(dispatcher)
+            @Sendable func post(_ name: String) async throws -> [String] {
+                let items = (0..<8).map { #"{"sendId": "\#(name)\#($0)", "uid": "user-\#($0)"}"# }.joined(separator: ",")
+                return describe(try await enqueueService.submit(try bench.post("[\(items)]")))
+            }
+            try await running([dispatcher, enqueueService]) {
+                // Until the dispatcher has seen that the queue is empty, there is no way for it.
+                while (try? await post("a")) == nil {}
+                try await withThrowingTaskGroup(of: [String].self) { tasks in
+                    for name in ["b", "c"] { tasks.addTask { try await post(name) } }
+                    while dispatcher.room.waiting < 2 { await Task.yield() }
+                    #expect(try await bench.count("pushSends") == 9, "what waits is not stored")
+                    let critical = #"{"sendId": "urgent", "uid": "user-0", "class": "critical"}"#
+                    #expect((try? await enqueueService.submit(try bench.post(critical))) == nil, "it does not wait, and has no queue yet")
+                    provider.open()
+                    for try await receipts in tasks { #expect(receipts == Array(repeating: "accepted", count: 8)) }
+                }
+                while try await bench.count("pushLeases") > 0 {}
+            }
+            #expect(try await bench.pool.query("SELECT count(*) FROM pushFinished WHERE outcome = 'sent'")[0].decode(Int.self) == 25)
+        }
+    }
+
     @Test("a lease whose commit was not answered is given back: it was not begun, so it is sent, once, and recorded once")
     func unknownLease() async throws {
         try await SendingBench.with { bench in

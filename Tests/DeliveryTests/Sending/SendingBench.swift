@@ -130,9 +130,9 @@ struct SendingBench {
         let push = delivery.push(to: token)
         let delays = RetryDelays()
         let now = delivery.claimedAt
-        var outcome = QueueDeliveries.Outcome(
-            of: push,
+        var findings = PushFindings(
             answer,
+            of: push,
             credential: "",
             circuitsToClose: [],
             verdict: SendGate().assess(
@@ -143,21 +143,24 @@ struct SendingBench {
                 operationKey: push.identity.operationKey,
                 now: now
             ),
-            startedAt: now,
-            at: now
+            startedAt: now
         )
-        outcome.lease = delivery.lease
         let next = OutcomeDecision.next(
             of: delivery,
             push,
             after: answer,
-            &outcome.findings,
+            &findings,
             now: now,
             delays: delays,
             random: 0
         )
-        outcome.consequence = delivery.consequence(next, after: answer)
-        return outcome
+        return DeliveryOutcome(
+            attempt: Attempt(push.identity, answer, at: now),
+            consequence: delivery.consequence(next, after: answer),
+            findings: findings,
+            lease: delivery.lease,
+            at: now
+        )
     }
 
     /// Claims up to `limit` deliveries of the only queue, as a worker would.
