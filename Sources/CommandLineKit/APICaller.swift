@@ -27,7 +27,7 @@ package struct APICaller {
     ) async throws -> (status: Int, text: String, json: JSONValue) {
         var headers: HeaderFields = [("authorization", "Bearer \(key)")]
         if body != nil { headers.append("content-type", "application/json") }
-        let request = OutboundRequest(method: method, url: url + path, headers: headers, body: body.map { $0.utf8() } ?? [])
+        let request = OutboundRequest(method: method, url: url + path, headers: headers, body: body.map { $0.bytes() } ?? [])
         let response: OutboundResponse
         do throws(OutboundFailure) {
             response = try await client.send(request)

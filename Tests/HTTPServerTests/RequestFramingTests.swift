@@ -56,8 +56,8 @@ struct RequestFramingTests {
         arguments: [
             ("a", true), ("a:", true), ("a:80", true), ("127.0.0.1:8080", true), ("a_b~c.example", true), ("%41!$&'()*+,;=", true),
             ("[::1]", true), ("[::1]:443", true), ("[::ffff:1.2.3.4]", true),
-            ("", false), (":80", false), ("a b", false), ("a:b", false), ("a:80:80", false), ("a/b", false), ("u@a", false), ("\u{e4}", false),
-            ("[]", false), ("[::1", false), ("[::1]x", false), ("[::g]", false), ("::1", false), ("a]", false),
+            ("", false), (":80", false), ("a b", false), ("a:b", false), ("a:80:80", false), ("a/b", false), ("u@a", false),
+            ("\u{e4}", false), ("[]", false), ("[::1", false), ("[::1]x", false), ("[::g]", false), ("::1", false), ("a]", false),
         ]
     )
     func host(_ host: String, isValid: Bool) throws {

@@ -6,7 +6,7 @@ import Synchronization
 /// from any thread.
 final class DirectLeases: Sendable {
     private struct State {
-        /// Sends that entered the room and have not left it.
+        /// Sends for which slots are expected, as long as they have none.
         var expected = 0
         var reserved: [SlotReservation] = []
         var claimed: [ClaimedDelivery] = []
@@ -15,7 +15,7 @@ final class DirectLeases: Sendable {
     private let dispatcher: SendDispatcher
     private let state: Mutex<State>
 
-    /// - Parameter expected: sends that entered the dispatcher's room.
+    /// - Parameter expected: sends for which the dispatcher expects slots.
     init(for dispatcher: SendDispatcher, expected: Int) {
         self.dispatcher = dispatcher
         state = Mutex(State(expected: expected))
@@ -37,7 +37,7 @@ final class DirectLeases: Sendable {
             state.withLock { $0.reserved.append(reservation) }
             for index in indexes.prefix(reservation.count) { entries[index].isDirect = true }
         }
-        leaveRoom()
+        settleExpected()
     }
 
     /// Stores deliveries that are reserved, with their leases. They go on with what is known of them here: only their devices are read.
@@ -82,8 +82,8 @@ final class DirectLeases: Sendable {
     }
 
     /// What is stored has its slots, or waits in the queue.
-    func leaveRoom() {
-        dispatcher.leaveRoom(
+    func settleExpected() {
+        dispatcher.settleExpected(
             state.withLock { state in
                 defer { state.expected = 0 }
                 return state.expected

@@ -9,15 +9,15 @@ extension SendDispatcher {
 
     private var queues: DirectAdmission.Queues { direct.withLock { $0.queues(patience: configuration.slotWait, now: .now) } }
 
-    /// Waits for slots for sends that are to be stored, as long as that is of use. They count as taken until they leave.
-    func enterRoom(_ count: Int) async { await room.enter(count) { queues } }
+    /// Waits for slots for sends that are to be stored, as long as that is of use. They count as taken until they are settled.
+    func expectSlots(_ count: Int) async { await slotWaiters.expect(count) { queues } }
 
-    func leaveRoom(_ count: Int) {
-        if count > 0 { room.leave(count, queues) }
+    func settleExpected(_ count: Int) {
+        if count > 0 { slotWaiters.settle(count, queues) }
     }
 
     /// Slots have become free, or the queues have changed.
-    func wakeRoom() { room.wake(queues) }
+    func wakeSlotWaiters() { slotWaiters.wake(queues) }
 
     /// Takes slots for new deliveries of a queue that need not wait; nil when all have to.
     func reserve(_ count: Int, of queue: SendQueue) -> SlotReservation? {

@@ -40,7 +40,7 @@ extension SendDispatcher {
         let allQueues = try await store.queues(cursors: queueClaims.cursors)
         for idle in allQueues where !idle.hasWork { queueClaims.foundNothing(in: idle.queue.id) }
         direct.withLock { $0.look(at: allQueues, throttles: queueClaims.throttles, now: .now) }
-        wakeRoom()
+        wakeSlotWaiters()
         let queues = allQueues.filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
         // A claim holds up those of other credentials.
         let isShared = Set(allQueues.map { credential($0.queue.scope) }).count > 1

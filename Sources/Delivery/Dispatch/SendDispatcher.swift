@@ -25,7 +25,7 @@ package final class SendDispatcher: Service, Sendable {
     /// What may go past the queue.
     let direct = Mutex(DirectAdmission())
     /// Where sends wait for slots before they are stored.
-    let room: DirectRoom
+    let slotWaiters: SlotWaiters
     /// Deliveries that were leased when they were stored.
     let started = AsyncStream<ClaimedDelivery>.makeStream()
 
@@ -48,7 +48,7 @@ package final class SendDispatcher: Service, Sendable {
         self.logger = logger
         slots = SendSlots(capacity: configuration.capacity)
         let all = QueueScheduler.Slots(capacity: configuration.capacity)
-        room = DirectRoom(slots: slots, usable: all.freeForOthers(configuration.queues), patience: configuration.slotWait)
+        slotWaiters = SlotWaiters(slots: slots, usable: all.freeForOthers(configuration.queues), patience: configuration.slotWait)
         pipeline = PushPipeline(
             outcomes: store.outcomes(QueueDeliveries(kinds: store.kinds, logger: logger), delays: configuration.delays),
             intents: store.intents,
@@ -149,6 +149,6 @@ package final class SendDispatcher: Service, Sendable {
         let disposition = await runner.run(delivery) { [slots] in slots.answer(delivery, $0, now: .now) }
         if disposition == .lost { slots.lose(delivery, now: .now) }
         if slots.leave(delivery) || pipeline.gate.hasClosed { wake.signal() }
-        wakeRoom()
+        wakeSlotWaiters()
     }
 }

@@ -34,7 +34,7 @@ package struct OutcomeStream: Sendable {
     static let rowLimit = 1000
 
     private let pool: PostgresPool
-    private let floor = OutcomeFloor()
+    private let search = OutcomeSearch()
 
     /// - Parameter pool: of the primary.
     package init(pool: PostgresPool) { self.pool = pool }
@@ -59,10 +59,10 @@ package struct OutcomeStream: Sendable {
     /// Numbers committed rows in the order of their identities; how many. None while somebody else does.
     @discardableResult
     private func number() async throws -> Int {
-        let floor = floor.next()
-        let (isWaiting, last) = try await pool.query(Self.look(from: floor))[0].decode((Bool, Int64).self)
+        let start = search.next()
+        let (isWaiting, last) = try await pool.query(Self.look(from: start))[0].decode((Bool, Int64).self)
         guard isWaiting else {
-            self.floor.reach(last)
+            search.reach(last)
             return 0
         }
         let numbered: Int? = try await pool.performTransaction { connection in
@@ -73,7 +73,7 @@ package struct OutcomeStream: Sendable {
                 """
                 UPDATE pushOutcomes o SET number = \(lastNumber) + fresh.place FROM (
                     SELECT outcomeId, row_number() OVER (ORDER BY outcomeId) AS place FROM (
-                        SELECT outcomeId FROM pushOutcomes WHERE number IS NULL AND outcomeId >= \(floor)
+                        SELECT outcomeId FROM pushOutcomes WHERE number IS NULL AND outcomeId >= \(start)
                         ORDER BY outcomeId LIMIT \(Self.rowLimit)
                     ) oldest
                 ) fresh WHERE o.outcomeId = fresh.outcomeId
@@ -82,14 +82,14 @@ package struct OutcomeStream: Sendable {
             try connection.execute("UPDATE pushOutcomeNumbers SET lastNumber = \(lastNumber) + \(numbered)")
             return numbered
         }
-        if let numbered, numbered < Self.rowLimit { self.floor.reach(last) }
+        if let numbered, numbered < Self.rowLimit { search.reach(last) }
         return numbered ?? 0
     }
 
     /// Whether a row from here on is to be numbered, and the last row there is.
-    static func look(from floor: Int64) -> Query {
+    static func look(from start: Int64) -> Query {
         """
-        SELECT EXISTS (SELECT FROM pushOutcomes WHERE number IS NULL AND outcomeId >= \(floor)),
+        SELECT EXISTS (SELECT FROM pushOutcomes WHERE number IS NULL AND outcomeId >= \(start)),
             coalesce((SELECT max(outcomeId) FROM pushOutcomes), 0)
         """
     }

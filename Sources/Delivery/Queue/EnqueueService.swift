@@ -52,7 +52,7 @@ package struct EnqueueService: Service {
     func submit(_ post: SendPost) async throws -> [SendReceipt] {
         let isOne = post.requests.allSatisfy(\.target.isOne)
         let isCritical = post.requests.contains { $0.deliveryClass == .critical }
-        let expected = ExpectedPost(post: post, sends: isOne && !isCritical ? await writer.enterRoom(post.requests.count) : 0)
+        let expected = ExpectedPost(post: post, sends: isOne && !isCritical ? await writer.expectSlots(post.requests.count) : 0)
         if isOne, post.requests.count <= Self.largest, let answer = await group.submitIfOpen(expected, isCritical: isCritical) {
             return try answer.get()
         }
@@ -79,9 +79,9 @@ private struct SendPostWriter: Sendable {
     /// Waits for slots for so many sends.
     ///
     /// - Returns: for how many slots are expected now.
-    func enterRoom(_ sends: Int) async -> Int {
+    func expectSlots(_ sends: Int) async -> Int {
         guard let dispatcher else { return 0 }
-        await dispatcher.enterRoom(sends)
+        await dispatcher.expectSlots(sends)
         return sends
     }
 
@@ -89,7 +89,7 @@ private struct SendPostWriter: Sendable {
     func write(_ expected: [ExpectedPost]) async -> [Answer] {
         let posts = expected.map(\.post)
         let direct = dispatcher.map { DirectLeases(for: $0, expected: expected.reduce(0) { $0 + $1.sends }) }
-        defer { direct?.leaveRoom() }
+        defer { direct?.settleExpected() }
         var answers: [Answer?] = Array(repeating: nil, count: posts.count)
         // One of two that name the same send is a repetition of the other, and that is known when the other is stored.
         var sendIds: Set<String> = []
@@ -99,7 +99,8 @@ private struct SendPostWriter: Sendable {
             return sendIds.isDisjoint(with: own)
         }
         do {
-            for (index, receipts) in zip(together, try await store(together.map { posts[$0] }, direct)) { answers[index] = .success(receipts) }
+            let receipts = try await store(together.map { posts[$0] }, direct)
+            for (index, own) in zip(together, receipts) { answers[index] = .success(own) }
         } catch let error as PostgresError where together.count > 1 && !error.isUnavailable {
             logger.warning("sends of several requests could not be stored together, trying one by one", metadata: ["error": "\(error)"])
         } catch {

@@ -4,6 +4,16 @@ import PushContract
 
 /// Some callers' sends on their way into the queue, inside their transaction.
 struct Enqueueing {
+    /// What is to be stored of a request.
+    private struct Admitted {
+        var deliveries: [NewDelivery]
+        var contents: [PayloadKind: DeliveryContent]
+        var skipped: [SkippedTargets]
+        var deliveryClass: DeliveryClass
+        /// Of a send to many people, which is stored by itself, with the kinds of their devices.
+        var fanOut: (FanOut, kinds: [PayloadKind])?
+    }
+
     private let posts: [SendPost]
     /// Of all posts.
     private let requests: [SendRequest]
@@ -17,13 +27,7 @@ struct Enqueueing {
     private var outcome: [SendReceipt?]
     /// What stands in the batch more than once, by the place of the first.
     private var repeated: [Int: Int] = [:]
-    private var deliveries: [Int: [NewDelivery]] = [:]
-    private var contents: [Int: [PayloadKind: DeliveryContent]] = [:]
-    private var skipped: [Int: [SkippedTargets]] = [:]
-    private var classes: [Int: DeliveryClass] = [:]
-    /// Sends to many people, which are stored one by one.
-    private var fanOuts: [Int: FanOut] = [:]
-    private var fanOutKinds: [Int: [PayloadKind]] = [:]
+    private var admitted: [Admitted?]
 
     init(_ posts: [SendPost], cipher: TokenCipher, bulkThreshold: Int, on connection: BlockingConnection) throws {
         self.posts = posts
@@ -35,6 +39,7 @@ struct Enqueueing {
         self.connection = connection
         known = try EnqueueQueries.known(requests.map(\.sendId), on: connection)
         outcome = Array(repeating: nil, count: requests.count)
+        admitted = Array(repeating: nil, count: requests.count)
     }
 
     /// Of each post.
@@ -48,8 +53,6 @@ struct Enqueueing {
         }
         return receipts
     }
-
-    private func deliveryClass(of index: Int) -> DeliveryClass { classes[index] ?? .normal }
 
     /// Decides on each request; what remains without an outcome is to be stored.
     mutating func admit(check: SendStore.PayloadCheck) throws {
@@ -74,19 +77,21 @@ struct Enqueueing {
                 let found = try resolution.deliveries(for: requests[index], &tally)
                 // A thousand devices of one app make one check.
                 var devices = Dictionary(found.map { (PayloadKind($0), 1) }, uniquingKeysWith: +)
-                if let fanOut = FanOut(requests[index], now: now) {
+                let fanOut = FanOut(requests[index], now: now)
+                if let fanOut {
                     devices = try fanOut.kinds(on: connection)
                     guard !devices.isEmpty else { throw FanOut.noRecipient(requests[index]) }
                     tally.skip(FanOut.unreachable(requests[index]), count: try fanOut.peopleWithoutDevice(on: connection))
-                    fanOuts[index] = fanOut
                 }
                 let messages = try requests[index].skipRefused(&devices, apps: posts[postIndexes[index]].apps, check: check, &tally)
-                contents[index] = messages.mapValues { DeliveryContent(.success($0)) }
-                fanOutKinds[index] = fanOuts[index] == nil ? nil : Array(devices.keys)
-                deliveries[index] = found.filter { devices[PayloadKind($0)] != nil }
-                skipped[index] = tally.targets
                 let count = devices.values.reduce(0, +)
-                classes[index] = requests[index].deliveryClass ?? .usual(deliveries: count, bulkThreshold: bulkThreshold)
+                admitted[index] = Admitted(
+                    deliveries: found.filter { devices[PayloadKind($0)] != nil },
+                    contents: messages.mapValues { DeliveryContent(.success($0)) },
+                    skipped: tally.targets,
+                    deliveryClass: requests[index].deliveryClass ?? .usual(deliveries: count, bulkThreshold: bulkThreshold),
+                    fanOut: fanOut.map { ($0, Array(devices.keys)) }
+                )
             } catch let problem as Problem {
                 outcome[index] = .refused(problem)
             }
@@ -98,14 +103,15 @@ struct Enqueueing {
     ///   - texts: what sends can name, for what is leased.
     mutating func store(direct: DirectLeases? = nil, texts: SendTexts = .standard) throws {
         // By id, so that two batches with the same ids wait for each other in one direction only.
-        let open = deliveries.keys.sorted { requests[$0].sendId < requests[$1].sendId }
+        let open = admitted.indices.compactMap { index in admitted[index].map { (index, $0) } }
+            .sorted { requests[$0.0].sendId < requests[$1.0].sendId }
         guard !open.isEmpty else { return }
         let inserted = try EnqueueQueries.insert(
-            open.map { (requests[$0], posts[postIndexes[$0]], deliveryClass(of: $0)) },
+            open.map { (requests[$0.0], posts[postIndexes[$0.0]], $0.1.deliveryClass) },
             now: now,
             on: connection
         )
-        let lost = open.filter { !inserted.contains(requests[$0].sendId) }
+        let lost = open.map(\.0).filter { !inserted.contains(requests[$0].sendId) }
         if !lost.isEmpty {
             // Another request with the same id committed first.
             known = try EnqueueQueries.known(lost.map { requests[$0].sendId }, on: connection)
@@ -114,34 +120,32 @@ struct Enqueueing {
                 outcome[index] = stored?.hash == requests[index].contentHash ? .duplicate(deliveries: stored?.deliveries ?? 0) : .conflict
             }
         }
-        let stored = open.filter { inserted.contains(requests[$0].sendId) }
-        var entries = stored.flatMap { index in
-            deliveries[index, default: []].map { delivery in
-                WaitingDelivery(
+        let stored = open.filter { inserted.contains(requests[$0.0].sendId) }
+        var entries = stored.flatMap { index, admitted in
+            admitted.deliveries.map { delivery in
+                let kind = PayloadKind(delivery)
+                return WaitingDelivery(
                     send: requests[index],
                     delivery: delivery,
-                    queue: delivery.queue(deliveryClass(of: index)),
+                    queue: kind.queue(admitted.deliveryClass),
                     requestId: posts[postIndexes[index]].requestId,
-                    content: contents[index]?[PayloadKind(delivery)]
+                    content: admitted.contents[kind]
                 )
             }
         }
-        let fanOutQueues = stored.flatMap { index in fanOutKinds[index, default: []].map { $0.queue(deliveryClass(of: index)) } }
+        let fanOutQueues = stored.flatMap { _, admitted in admitted.fanOut?.kinds.map { $0.queue(admitted.deliveryClass) } ?? [] }
         let queues = try SendQueueRegistry.queues(for: entries.map(\.queue) + fanOutQueues, on: connection)
         direct?.reserve(&entries, queues: queues)
         try EnqueueQueries.insertWaiting(entries.filter { !$0.isDirect }, queues: queues, now: now, on: connection)
         try direct?.insert(entries.filter(\.isDirect), queues: queues, now: now, cipher: cipher, texts: texts, on: connection)
-        for index in stored {
-            let many = try fanOuts[index]?.store(
-                requests[index],
-                to: fanOutKinds[index, default: []],
-                as: deliveryClass(of: index),
-                on: connection
-            )
-            outcome[index] = .accepted(deliveries: many ?? deliveries[index]?.count ?? 0, skipped: skipped[index, default: []])
-        }
-        let accepted = stored.compactMap { index in
-            if case .accepted(let count, _)? = outcome[index] { (sendId: requests[index].sendId, deliveries: count) } else { nil }
+        var accepted: [(sendId: String, deliveries: Int)] = []
+        for (index, admitted) in stored {
+            let many = try admitted.fanOut.map { fanOut, kinds in
+                try fanOut.store(requests[index], to: kinds, as: admitted.deliveryClass, on: connection)
+            }
+            let count = many ?? admitted.deliveries.count
+            outcome[index] = .accepted(deliveries: count, skipped: admitted.skipped)
+            accepted.append((requests[index].sendId, count))
         }
         try SendEvents.recordAccepted(accepted, on: connection)
     }

@@ -19,7 +19,3 @@ extension PayloadKind {
         self.init(provider: delivery.provider, platform: delivery.platform, environment: delivery.environment, app: delivery.app)
     }
 }
-
-extension NewDelivery {
-    func queue(_ deliveryClass: DeliveryClass) -> SendQueueRegistry.Key { PayloadKind(self).queue(deliveryClass) }
-}

@@ -1,7 +1,9 @@
+import Foundation
 import HTTPServer
 import HTTPTypes
 import Hummingbird
 import PushContract
+import ServiceKit
 
 /// The answer to `POST /sends`.
 ///
@@ -19,14 +21,20 @@ struct SendBatchResponse {
         var expiresAt: Timestamp?
         var skipped: [SkippedTargets]?
         var problem: ProblemDocument?
-    }
 
-    struct Counts: Encodable, Sendable {
-        var accepted = 0
-        var duplicate = 0
-        var conflict = 0
-        var invalid = 0
-        var items: [Item]
+        /// The same as its encoding. Most items of large batches have no more than these members, for which an encoder would take longer
+        /// than the request's parser.
+        var json: JSONValue {
+            get throws {
+                guard skipped == nil, problem == nil else { return try JSONParser.read(Array(try JSONEncoder.pushwatch.encode(self))) }
+                var members: [String: JSONValue] = ["result": .string(result)]
+                members["index"] = index.map { .integer(Int64($0)) }
+                members["sendId"] = sendId.map(JSONValue.string)
+                members["deliveries"] = deliveries.map { .integer(Int64($0)) }
+                members["expiresAt"] = expiresAt.map { .string($0.rfc3339) }
+                return .object(members)
+            }
+        }
     }
 
     private let problems: [Problem?]
@@ -51,17 +59,16 @@ struct SendBatchResponse {
             if let problem = problems[0] { throw problem }
             return try JSONResponse(items[0], status: items[0].result == "duplicate" ? .ok : .accepted).response()
         }
-        var counts = Counts(items: items)
-        for item in items {
-            switch item.result {
-            case "accepted": counts.accepted += 1
-            case "duplicate": counts.duplicate += 1
-            case "conflict": counts.conflict += 1
-            default: counts.invalid += 1
-            }
-        }
-        let hasNoProblems = counts.conflict + counts.invalid == 0
-        return try JSONResponse(counts, status: hasNoProblems ? .accepted : .init(code: 207, reasonPhrase: "Multi-Status")).response()
+        var counts = ["accepted": 0, "duplicate": 0, "conflict": 0, "invalid": 0]
+        for item in items { counts[item.result, default: 0] += 1 }
+        var members = counts.mapValues { JSONValue.integer(Int64($0)) }
+        members["items"] = .array(try items.map { try $0.json })
+        let hasNoProblems = problems.allSatisfy { $0 == nil }
+        return Response(
+            status: hasNoProblems ? .accepted : .init(code: 207, reasonPhrase: "Multi-Status"),
+            headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: JSONValue.object(members).bytes()))
+        )
     }
 
     private static func item(_ element: SendBatch.Element, receipts: inout ArraySlice<SendReceipt>) -> (Item, Problem?) {

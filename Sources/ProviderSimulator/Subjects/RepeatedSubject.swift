@@ -72,7 +72,7 @@ package struct RepeatedSubject: Service {
         let path = "/live/\(script.type)/demo-\(now().seconds)"
         for follower in followers { try await call("PUT", "\(path)/followers/\(follower)") }
         for (number, state) in script.states.enumerated() {
-            try await call("PUT", path, body: state.body(now: now()).utf8())
+            try await call("PUT", path, body: state.body(now: now()).bytes())
             await notify(.shown(path: path, state: number))
             try await pause(state)
         }

@@ -21,7 +21,7 @@ enum APNsRules {
         guard payload["aps"]?.members != nil else {
             throw PushError(field: "apns/aps", code: "PayloadEmpty", "\"apns.aps\" must be an object.")
         }
-        let bytes = payload.utf8()
+        let bytes = payload.bytes()
         try checkSize(bytes.count, of: message.pushType)
         try APNsContentRules.check(payload["aps"]?.members ?? [:], as: message.pushType)
         return EncodedPayload(checked: bytes, pushType: message.pushType)

@@ -12,13 +12,13 @@ enum FCMMessage {
         let address = JSONValue.object([target.address.rawValue: .string(target.token)])
         var request: [String: JSONValue] = ["message": json(message, now: now).merged(with: address)]
         if validateOnly { request["validate_only"] = .bool(true) }
-        return JSONValue.object(request).utf8()
+        return JSONValue.object(request).bytes()
     }
 
     /// Only the address, to be checked and not delivered.
     static func probe(_ target: PushTarget) -> [UInt8] {
         let message = JSONValue.object([target.address.rawValue: .string(target.token)])
-        return JSONValue.object(["message": message, "validate_only": .bool(true)]).utf8()
+        return JSONValue.object(["message": message, "validate_only": .bool(true)]).bytes()
     }
 
     /// Contains the payload byte for byte. FCM sets topic and push type itself.

@@ -1,13 +1,13 @@
 extension JSONValue {
     /// Canonical JSON: keys sorted by their bytes, no white space, so that equal values have equal text.
     package var text: String {
-        String(decoding: utf8(), as: UTF8.self)
+        String(decoding: bytes(), as: UTF8.self)
     }
 
     /// The bytes of `text`.
     ///
     /// - Parameter keys: members of the object that are left out.
-    package func utf8(without keys: [String] = []) -> [UInt8] {
+    package func bytes(without keys: [String] = []) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
         write(into: &bytes, without: keys)

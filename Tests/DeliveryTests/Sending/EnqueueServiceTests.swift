@@ -214,7 +214,7 @@ struct EnqueueServiceTests {
                 while (try? await post("a")) == nil {}
                 try await withThrowingTaskGroup(of: [String].self) { tasks in
                     for name in ["b", "c"] { tasks.addTask { try await post(name) } }
-                    while dispatcher.room.waiting < 2 { await Task.yield() }
+                    while dispatcher.slotWaiters.waiting < 2 { await Task.yield() }
                     #expect(try await bench.count("pushSends") == 9, "what waits is not stored")
                     let critical = #"{"sendId": "urgent", "uid": "user-0", "class": "critical"}"#
                     #expect((try? await enqueueService.submit(try bench.post(critical))) == nil, "it does not wait, and has no queue yet")

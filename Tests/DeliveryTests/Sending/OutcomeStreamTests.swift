@@ -150,8 +150,8 @@ struct OutcomeStreamTests {
         }
     }
 
-    @Test("a look begins where the last ones ended, and what commits behind that is found after as many looks as it is late, or twice as many")
-    func floor() async throws {
+    @Test("a look begins where the last ones ended; what commits behind that is found after at most twice as many looks as it is late by")
+    func search() async throws {
         try await SendingBench.with { bench in
             let stream = OutcomeStream(pool: bench.pool)
             func unnumbered() async throws -> Int {

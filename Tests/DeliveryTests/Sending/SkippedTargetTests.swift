@@ -1,3 +1,4 @@
+import Foundation
 import HTTPServer
 import Postgres
 import PushContract
@@ -82,5 +83,22 @@ struct SkippedTargetTests {
         let skipped = [SkippedTargets(code: "unknown_device", detail: "No device.", count: 1)]
         #expect(SendBatchResponse(batch, receipts: [.accepted(deliveries: 1, skipped: [])]).items[0].skipped == nil)
         #expect(SendBatchResponse(batch, receipts: [.accepted(deliveries: 1, skipped: skipped)]).items[0].skipped == skipped)
+    }
+
+    @Test("an item of the answer is the same however it is written")
+    func items() throws {
+        let now = Timestamp.now()
+        let sends = (0..<5).map { #"{"sendId": "\#($0)", "uid": "ann", "title": "Goal"}"# } + [#"{"sendId": "bad"}"#]
+        let batch = try SendBatch(try JSONParser.parse(Array("[\(sends.joined(separator: ","))]".utf8)), limit: 100, now: now)
+        let skipped = [SkippedTargets(code: "unknown_device", detail: "No device.", count: 1)]
+        let receipts: [SendReceipt] = [
+            .accepted(deliveries: 1, skipped: []), .accepted(deliveries: 2, skipped: skipped), .duplicate(deliveries: 3), .conflict,
+            .refused(.invalid("No.", code: "no", pointer: "/4")),
+        ]
+        let items = SendBatchResponse(batch, receipts: receipts).items
+        #expect(items.map(\.result) == ["accepted", "accepted", "duplicate", "conflict", "invalid", "invalid"])
+        for item in items {
+            #expect(try item.json == JSONParser.read(Array(try JSONEncoder.pushwatch.encode(item))))
+        }
     }
 }

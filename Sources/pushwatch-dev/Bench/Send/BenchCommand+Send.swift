@@ -34,6 +34,8 @@ extension BenchCommand {
             1, 2, 4,
         ]
         @Option(help: "Sends of each measurement of a rate.") var sends = 60_000
+        @Option(help: "Milliseconds between the requests of the measurement at half the rate, which share its sends evenly.")
+        var interval = 50
         @Option(help: "Sends in the queue that is drained.") var deliveries = 1_000_000
         @Option(help: "A program to compare the end-to-end rates with.") var compareWith: String?
         @Flag(help: "About a minute, less exact.") var quick = false
@@ -45,6 +47,7 @@ extension BenchCommand {
                 throw ValidationError("--only knows \(known), not \(name).")
             }
             guard sends >= 1000, deliveries > 0 else { throw ValidationError("--sends must be 1000 or more, --deliveries 1 or more.") }
+            guard (1...1000).contains(interval) else { throw ValidationError("--interval is a number from 1 to 1000.") }
             guard connections.allSatisfy((1...64).contains) else { throw ValidationError("--connections are numbers from 1 to 64.") }
         }
 
@@ -55,6 +58,7 @@ extension BenchCommand {
             if !only.isEmpty { settings.parts = Set(only.compactMap { SendBench.Part(rawValue: $0) }) }
             settings.connections = connections
             settings.compareWith = compareWith
+            settings.interval = .milliseconds(interval)
             settings.sends = quick ? min(sends, 10_000) : sends
             settings.deliveries = quick ? min(deliveries, 50_000) : deliveries
             if quick { settings.workedOff = 500_000 }

@@ -58,7 +58,7 @@ struct EndToEnd {
         let later = [server.use.cpuSeconds, postgres?.familySeconds, simulator.use.cpuSeconds, own.cpuSeconds]
         let spent = zip(uses, later).map { before, after in before.flatMap { before in after.map { $0 - before } } }
         let rate = Double(settings.sends) / seconds
-        let paced = try await load.pace(rate / 2, for: .seconds(settings.seconds), run: run + "-half")
+        let paced = try await load.pace(rate / 2, for: .seconds(settings.seconds), every: settings.interval, run: run + "-half")
         try await settle(pool)
         let (p50, p99) = try await latencies(pool, run: run + "-half", sends: paced)
         let perSend = spent.map { $0.map { $0 * 1e6 / Double(settings.sends) } }

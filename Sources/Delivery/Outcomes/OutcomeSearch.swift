@@ -2,7 +2,7 @@ import Synchronization
 
 /// Where the searches of one process for rows of `pushOutcomes` without a number begin. Those of rows that have one stay in the index as long
 /// as an old snapshot is open. Safe to use from any task.
-final class OutcomeFloor: Sendable {
+final class OutcomeSearch: Sendable {
     private struct State {
         var lookBack = LookBack<Int64>()
         var reached: Int64 = 0

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// What is leased when it is stored costs less than what goes through the queue. So when callers post faster than this process sends, all
 /// are served sooner if they wait for each other here than if the queue grows.
-final class DirectRoom: Sendable {
+final class SlotWaiters: Sendable {
     private struct Waiter {
         var count: Int
         var signal: WakeSignal
@@ -35,19 +35,19 @@ final class DirectRoom: Sendable {
     /// How many wait.
     var waiting: Int { state.withLock { $0.waiters.count } }
 
-    /// Returns when there are slots for so many sends, or waiting for them is of no use. They count as taken until `leave`.
-    func enter(_ count: Int, queues: () -> DirectAdmission.Queues) async {
+    /// Returns when there are slots for so many sends, or waiting for them is of no use. They count as taken until `settle`.
+    func expect(_ count: Int, queues: () -> DirectAdmission.Queues) async {
         let end = ContinuousClock.now + patience
         let own = WakeSignal()
-        while !tryEnter(count, own, queues(), mayWait: !Task.isCancelled && ContinuousClock.now < end) {
+        while !admit(count, own, queues(), mayWait: !Task.isCancelled && ContinuousClock.now < end) {
             await own.wait(upTo: max(.zero, end - .now))
         }
-        // There may be room for the next one, too.
+        // There may be slots for the next one, too.
         wake(queues())
     }
 
-    /// Sends that entered have slots of their own now, or will have none.
-    func leave(_ count: Int, _ queues: DirectAdmission.Queues) {
+    /// Sends that were expected have slots of their own now, or will have none.
+    func settle(_ count: Int, _ queues: DirectAdmission.Queues) {
         state.withLock { $0.expected -= count }
         wake(queues)
     }
@@ -56,7 +56,7 @@ final class DirectRoom: Sendable {
     func wake(_ queues: DirectAdmission.Queues) {
         let ready: [Waiter] = state.withLock { state in
             switch queues {
-            case .empty: state.waiters.prefix(1).filter { hasRoom(for: $0.count, state) }
+            case .empty: state.waiters.prefix(1).filter { hasSlots(for: $0.count, state) }
             case .emptying: []
             case .waiting: state.waiters
             }
@@ -64,20 +64,20 @@ final class DirectRoom: Sendable {
         for waiter in ready { waiter.signal.signal() }
     }
 
-    private func tryEnter(_ count: Int, _ own: WakeSignal, _ queues: DirectAdmission.Queues, mayWait: Bool) -> Bool {
+    private func admit(_ count: Int, _ own: WakeSignal, _ queues: DirectAdmission.Queues, mayWait: Bool) -> Bool {
         state.withLock { state in
-            let place = state.waiters.firstIndex { $0.signal === own }
-            let isNext = place == 0 || place == nil && state.waiters.isEmpty
-            let isServed = queues == .empty && isNext && hasRoom(for: count, state)
+            let index = state.waiters.firstIndex { $0.signal === own }
+            let isNext = index == 0 || index == nil && state.waiters.isEmpty
+            let isServed = queues == .empty && isNext && hasSlots(for: count, state)
             guard isServed || count > usable || queues == .waiting || !mayWait else {
-                if place == nil { state.waiters.append(Waiter(count: count, signal: own)) }
+                if index == nil { state.waiters.append(Waiter(count: count, signal: own)) }
                 return false
             }
-            if let place { state.waiters.remove(at: place) }
+            if let index { state.waiters.remove(at: index) }
             state.expected += count
             return true
         }
     }
 
-    private func hasRoom(for count: Int, _ state: State) -> Bool { slots.count + state.expected + count <= usable }
+    private func hasSlots(for count: Int, _ state: State) -> Bool { slots.count + state.expected + count <= usable }
 }

@@ -5,52 +5,52 @@ import Testing
 @testable import Delivery
 
 @Suite("Waiting for slots before a send is stored")
-struct DirectRoomTests {
+struct SlotWaiterTests {
     private static let queue = SendQueue(id: 1, app: "app", provider: .apns, environment: .production, deliveryClass: .normal)
     private static let credential = SendSlots.Credential(provider: .apns, environment: .production, name: "key")
 
-    private func room(_ slots: SendSlots, patience: Duration = .seconds(600)) -> DirectRoom {
-        DirectRoom(slots: slots, usable: 10, patience: patience)
+    private func waiters(_ slots: SendSlots, patience: Duration = .seconds(600)) -> SlotWaiters {
+        SlotWaiters(slots: slots, usable: 10, patience: patience)
     }
 
     @Test("who finds no slots waits in the order of arrival, until those before have their slots and slots are free again")
     func order() async {
         let slots = SendSlots(capacity: 20)
-        let room = room(slots)
-        await room.enter(8) { .empty }
-        let entered = AsyncStream<Int>.makeStream()
+        let waiters = waiters(slots)
+        await waiters.expect(8) { .empty }
+        let served = AsyncStream<Int>.makeStream()
         await withTaskGroup(of: Void.self) { group in
             for (index, count) in [6, 2].enumerated() {
                 group.addTask {
-                    await room.enter(count) { .empty }
-                    entered.continuation.yield(count)
+                    await waiters.expect(count) { .empty }
+                    served.continuation.yield(count)
                 }
-                while room.waiting <= index { await Task.yield() }
+                while waiters.waiting <= index { await Task.yield() }
             }
-            var order = entered.stream.makeAsyncIterator()
+            var order = served.stream.makeAsyncIterator()
             #expect(slots.reserve(8, of: Self.queue, Self.credential, .init(), now: .now) == 8)
-            room.leave(8, .empty)
-            #expect(room.waiting == 2, "two would find room, but six came first")
+            waiters.settle(8, .empty)
+            #expect(waiters.waiting == 2, "there are slots for two, but six came first")
             slots.release(8, of: Self.queue, Self.credential)
-            room.wake(.emptying)
-            #expect(room.waiting == 2, "what waits in the queue goes first")
-            room.wake(.empty)
+            waiters.wake(.emptying)
+            #expect(waiters.waiting == 2, "what waits in the queue goes first")
+            waiters.wake(.empty)
             #expect(await order.next() == 6)
             #expect(await order.next() == 2)
         }
-        #expect(room.waiting == 0)
+        #expect(waiters.waiting == 0)
     }
 
     @Test("nobody waits for what cannot be: more than there is, behind a queue that stays full, or longer than the patience")
     func noUse() async {
         let slots = SendSlots(capacity: 20)
-        let patient = room(slots)
-        await patient.enter(10) { .empty }
-        await patient.enter(11) { .empty }
-        await patient.enter(1) { .waiting }
-        await room(slots, patience: .zero).enter(1) { .emptying }
+        let patient = waiters(slots)
+        await patient.expect(10) { .empty }
+        await patient.expect(11) { .empty }
+        await patient.expect(1) { .waiting }
+        await waiters(slots, patience: .zero).expect(1) { .emptying }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await patient.enter(1) { .empty } }
+            group.addTask { await patient.expect(1) { .empty } }
             while patient.waiting == 0 { await Task.yield() }
             group.cancelAll()
         }
@@ -60,16 +60,16 @@ struct DirectRoomTests {
     @Test("who waits goes on when the queue turns out to stay full")
     func queueFills() async {
         let slots = SendSlots(capacity: 20)
-        let room = room(slots)
-        await room.enter(10) { .empty }
+        let waiters = waiters(slots)
+        await waiters.expect(10) { .empty }
         let queue = Queue()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await room.enter(1) { queue.isFull.load(ordering: .relaxed) ? .waiting : .empty } }
-            while room.waiting == 0 { await Task.yield() }
+            group.addTask { await waiters.expect(1) { queue.isFull.load(ordering: .relaxed) ? .waiting : .empty } }
+            while waiters.waiting == 0 { await Task.yield() }
             queue.isFull.store(true, ordering: .relaxed)
-            room.wake(.waiting)
+            waiters.wake(.waiting)
         }
-        #expect(room.waiting == 0)
+        #expect(waiters.waiting == 0)
     }
 
     @Test("queues may soon be empty for as long as somebody has patience; and are open only while this process sends")
