@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Waiting for slots before a send is stored")
+@Suite("Waiting for slots before a send is stored", .timeLimit(.minutes(1)))
 struct SlotWaiterTests {
     private static let queue = SendQueue(id: 1, app: "app", provider: .apns, environment: .production, deliveryClass: .normal)
     private static let credential = SendSlots.Credential(provider: .apns, environment: .production, name: "key")
