@@ -3,16 +3,6 @@ import PushContract
 /// Which queues a new delivery may go past, as far as this process knows: those in which nothing waited when it last looked, and that no
 /// throttle slows.
 struct DirectAdmission {
-    /// The queues together, for those who could wait for slots.
-    enum Queues: Sendable, Hashable {
-        /// Nothing waits.
-        case empty
-        /// Something waits, for so short a time that the queues may soon be empty again.
-        case emptying
-        /// Nothing is to be waited for.
-        case waiting
-    }
-
     private var isOpen = false
     private var empty: Set<Int32> = []
     /// Something has been waiting in a queue.
@@ -38,11 +28,9 @@ struct DirectAdmission {
         waitingSince = waitingSince ?? now
     }
 
-    /// - Parameter patience: how long queues are waited for to be empty again.
-    func queues(patience: Duration, now: ContinuousClock.Instant) -> Queues {
-        guard isOpen else { return .waiting }
-        guard let waitingSince else { return .empty }
-        return now - waitingSince < patience ? .emptying : .waiting
+    /// Whether it is worth waiting for slots: nothing waits in a queue, or only for so short a time that it may soon be empty again.
+    func mayWait(patience: Duration, now: ContinuousClock.Instant) -> Bool {
+        isOpen && waitingSince.map { now - $0 < patience } ?? true
     }
 
     func admits(_ queue: SendQueue) -> Bool {

@@ -7,17 +7,17 @@ extension SendDispatcher {
     var worker: String { configuration.worker }
     var lease: Duration { configuration.lease }
 
-    private var queues: DirectAdmission.Queues { direct.withLock { $0.queues(patience: configuration.slotWait, now: .now) } }
+    private var mayWaitForSlots: Bool { direct.withLock { $0.mayWait(patience: configuration.slotWait, now: .now) } }
 
-    /// Waits for slots for sends that are to be stored, as long as that is of use. They count as taken until they are settled.
-    func expectSlots(_ count: Int) async { await slotWaiters.expect(count) { queues } }
+    /// Waits for slots for sends that are to be stored, as long as that is worth it. They count as taken until they are settled.
+    func expectSlots(_ count: Int) async { await slotWaiters.expect(count) { mayWaitForSlots } }
 
     func settleExpected(_ count: Int) {
-        if count > 0 { slotWaiters.settle(count, queues) }
+        if count > 0 { slotWaiters.settle(count, mayWait: mayWaitForSlots) }
     }
 
     /// Slots have become free, or the queues have changed.
-    func wakeSlotWaiters() { slotWaiters.wake(queues) }
+    func wakeSlotWaiters() { slotWaiters.wake(mayWait: mayWaitForSlots) }
 
     /// Takes slots for new deliveries of a queue that need not wait; nil when all have to.
     func reserve(_ count: Int, of queue: SendQueue) -> SlotReservation? {

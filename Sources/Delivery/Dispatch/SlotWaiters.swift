@@ -1,7 +1,7 @@
 import ServiceKit
 import Synchronization
 
-/// Lets requests wait a moment for slots while nothing waits in the queue. Safe to use from any task.
+/// Lets requests wait a moment for slots, as long as the queue is empty or may soon be. Safe to use from any task.
 ///
 /// What is leased when it is stored costs less than what goes through the queue. So when callers post faster than this process sends, all
 /// are served sooner if they wait for each other here than if the queue grows.
@@ -35,41 +35,36 @@ final class SlotWaiters: Sendable {
     /// How many wait.
     var waiting: Int { state.withLock { $0.waiters.count } }
 
-    /// Returns when there are slots for so many sends, or waiting for them is of no use. They count as taken until `settle`.
-    func expect(_ count: Int, queues: () -> DirectAdmission.Queues) async {
+    /// Returns when there are slots for so many sends, or waiting for them is not worth it. They count as taken until `settle`.
+    func expect(_ count: Int, mayWait: () -> Bool) async {
         let end = ContinuousClock.now + patience
         let own = WakeSignal()
-        while !admit(count, own, queues(), mayWait: !Task.isCancelled && ContinuousClock.now < end) {
+        while !admit(count, own, mayWait: mayWait() && !Task.isCancelled && ContinuousClock.now < end) {
             await own.wait(upTo: max(.zero, end - .now))
         }
         // There may be slots for the next one, too.
-        wake(queues())
+        wake(mayWait: mayWait())
     }
 
     /// Sends that were expected have slots of their own now, or will have none.
-    func settle(_ count: Int, _ queues: DirectAdmission.Queues) {
+    func settle(_ count: Int, mayWait: Bool) {
         state.withLock { $0.expected -= count }
-        wake(queues)
+        wake(mayWait: mayWait)
     }
 
-    /// Slots have become free, or the queues have changed.
-    func wake(_ queues: DirectAdmission.Queues) {
-        let ready: [Waiter] = state.withLock { state in
-            switch queues {
-            case .empty: state.waiters.prefix(1).filter { hasSlots(for: $0.count, state) }
-            case .emptying: []
-            case .waiting: state.waiters
-            }
+    /// Slots have become free, or waiting is not worth it any more.
+    func wake(mayWait: Bool) {
+        let ready = state.withLock { state in
+            mayWait ? state.waiters.prefix(1).filter { hasSlots(for: $0.count, state) } : state.waiters
         }
         for waiter in ready { waiter.signal.signal() }
     }
 
-    private func admit(_ count: Int, _ own: WakeSignal, _ queues: DirectAdmission.Queues, mayWait: Bool) -> Bool {
+    private func admit(_ count: Int, _ own: WakeSignal, mayWait: Bool) -> Bool {
         state.withLock { state in
             let index = state.waiters.firstIndex { $0.signal === own }
             let isNext = index == 0 || index == nil && state.waiters.isEmpty
-            let isServed = queues == .empty && isNext && hasSlots(for: count, state)
-            guard isServed || count > usable || queues == .waiting || !mayWait else {
+            guard isNext && hasSlots(for: count, state) || count > usable || !mayWait else {
                 if index == nil { state.waiters.append(Waiter(count: count, signal: own)) }
                 return false
             }

@@ -17,40 +17,40 @@ struct SlotWaiterTests {
     func order() async {
         let slots = SendSlots(capacity: 20)
         let waiters = waiters(slots)
-        await waiters.expect(8) { .empty }
+        await waiters.expect(8) { true }
         let served = AsyncStream<Int>.makeStream()
         await withTaskGroup(of: Void.self) { group in
             for (index, count) in [6, 2].enumerated() {
                 group.addTask {
-                    await waiters.expect(count) { .empty }
+                    await waiters.expect(count) { true }
                     served.continuation.yield(count)
                 }
                 while waiters.waiting <= index { await Task.yield() }
             }
             var order = served.stream.makeAsyncIterator()
             #expect(slots.reserve(8, of: Self.queue, Self.credential, .init(), now: .now) == 8)
-            waiters.settle(8, .empty)
+            waiters.settle(8, mayWait: true)
             #expect(waiters.waiting == 2, "there are slots for two, but six came first")
             slots.release(8, of: Self.queue, Self.credential)
-            waiters.wake(.emptying)
-            #expect(waiters.waiting == 2, "what waits in the queue goes first")
-            waiters.wake(.empty)
+            waiters.wake(mayWait: true)
             #expect(await order.next() == 6)
             #expect(await order.next() == 2)
         }
         #expect(waiters.waiting == 0)
     }
 
-    @Test("nobody waits for what cannot be: more than there is, behind a queue that stays full, or longer than the patience")
+    @Test("nobody waits where there are slots, or for what cannot be: more than there is, a queue that stays full, the end of patience")
     func noUse() async {
         let slots = SendSlots(capacity: 20)
         let patient = waiters(slots)
-        await patient.expect(10) { .empty }
-        await patient.expect(11) { .empty }
-        await patient.expect(1) { .waiting }
-        await waiters(slots, patience: .zero).expect(1) { .emptying }
+        await patient.expect(10) { true }
+        await patient.expect(11) { true }
+        await patient.expect(1) { false }
+        let impatient = waiters(slots, patience: .zero)
+        await impatient.expect(10) { true }
+        await impatient.expect(1) { true }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await patient.expect(1) { .empty } }
+            group.addTask { await patient.expect(1) { true } }
             while patient.waiting == 0 { await Task.yield() }
             group.cancelAll()
         }
@@ -59,37 +59,36 @@ struct SlotWaiterTests {
 
     @Test("who waits goes on when the queue turns out to stay full")
     func queueFills() async {
-        let slots = SendSlots(capacity: 20)
-        let waiters = waiters(slots)
-        await waiters.expect(10) { .empty }
+        let waiters = waiters(SendSlots(capacity: 20))
+        await waiters.expect(10) { true }
         let queue = Queue()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await waiters.expect(1) { queue.isFull.load(ordering: .relaxed) ? .waiting : .empty } }
+            group.addTask { await waiters.expect(1) { !queue.isFull.load(ordering: .relaxed) } }
             while waiters.waiting == 0 { await Task.yield() }
             queue.isFull.store(true, ordering: .relaxed)
-            waiters.wake(.waiting)
+            waiters.wake(mayWait: false)
         }
         #expect(waiters.waiting == 0)
     }
 
-    @Test("queues may soon be empty for as long as somebody has patience; and are open only while this process sends")
+    @Test("waiting is worth it while this process sends and the queues are empty, or have not been filled for longer than the patience")
     func admission() {
         var admission = DirectAdmission()
         let start = ContinuousClock.now
-        func queues(_ seconds: Double) -> DirectAdmission.Queues { admission.queues(patience: .seconds(1), now: start + .seconds(seconds)) }
-        #expect(queues(0) == .waiting)
+        func mayWait(_ seconds: Double) -> Bool { admission.mayWait(patience: .seconds(1), now: start + .seconds(seconds)) }
+        #expect(!mayWait(0))
         admission.open()
-        #expect(queues(0) == .empty)
+        #expect(mayWait(0))
         admission.fill(Self.queue, now: start)
-        #expect(queues(0.9) == .emptying)
+        #expect(mayWait(0.9))
         admission.look(at: [(Self.queue, true)], throttles: [], now: start + .seconds(0.5))
-        #expect(queues(0.9) == .emptying && queues(1) == .waiting, "since it was filled, not since it was looked at")
+        #expect(mayWait(0.9) && !mayWait(1), "since it was filled, not since it was looked at")
         admission.look(at: [(Self.queue, false)], throttles: [], now: start + .seconds(2))
-        #expect(queues(2) == .empty)
+        #expect(mayWait(60))
         admission.look(at: [(Self.queue, true)], throttles: [], now: start + .seconds(3))
-        #expect(queues(3.9) == .emptying && queues(4) == .waiting)
+        #expect(mayWait(3.9) && !mayWait(4))
         admission.close()
-        #expect(queues(4) == .waiting)
+        #expect(!mayWait(3))
     }
 }
 
