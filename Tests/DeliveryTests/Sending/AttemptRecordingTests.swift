@@ -1,4 +1,5 @@
 import Postgres
+import PushContract
 import TestDatabase
 import Testing
 
@@ -21,7 +22,12 @@ struct AttemptRecordingTests {
                     configuration: DispatcherConfiguration(worker: "test"),
                     logger: .silent
                 )
-                try await bench.register("user", "phone", token: SendingBench.token(0))
+                // Over the same connection: another one would report its own look-ups at any time.
+                _ = try await DeviceStore(pool: pool, cipher: bench.cipher, record: recorder).register(
+                    .iPhone("user", "phone", token: SendingBench.token(0)),
+                    requestId: "register",
+                    now: .now()
+                )
                 func send(_ run: Int) async throws {
                     for number in 0..<sends {
                         try await bench.enqueue(#"{"sendId": "s\#(run)-\#(number)", "uid": "user", "title": "Goal"}"#)
