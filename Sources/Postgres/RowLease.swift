@@ -4,7 +4,7 @@ import PushContract
 /// late write can be recognised. Decided by the database's clock, so that machines need not agree about the time.
 ///
 /// The leases of alerting (a row for each name), of subjects (columns of a match) and of feeds are of this shape. `pushLeases` is not: there a
-/// lease is a row of its own with a token, made and deleted with the attempt. A probe of a circuit takes such a lease, after `nextProbeAt`.
+/// lease is a row of its own with a token, for deliveries that are attempted together. A probe of a circuit takes such a lease, after `nextProbeAt`.
 package struct RowLease: Sendable {
     private let owner: String
     private let until: String

@@ -122,7 +122,7 @@ enum CookbookSample {
         INSERT INTO pushFinished VALUES (1, 1, 'sent', 1, 'm-1', '2026-03-10 10:00:01Z');
         INSERT INTO pushDead VALUES (2, 1, 'failed', 3, 'auth', 'THIRD_PARTY_AUTH_ERROR', '2026-03-10 10:00:02Z');
         INSERT INTO pushScheduled VALUES (3, 1, '2026-03-10 10:05Z', 2, 'network');
-        INSERT INTO pushLeases VALUES (4, 1, 7, 1, 'w', NULL, '2026-03-10 10:00Z', '2026-03-10 10:01Z');
+        INSERT INTO pushLeases VALUES (7, 'w', '2026-03-10 10:00Z', '2100-01-01Z', NULL, '{4}', '{1}', '{NULL}');
         INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt) VALUES (1, 5, 1, '2026-03-10 10:00Z');
         INSERT INTO alerts VALUES
             ('00000000-0000-0000-0000-000000000001', 'ProviderOutage', 'v', 'provider=fcm', '{}', '{}', 'page', 'resolved',

@@ -51,7 +51,7 @@ struct IntentTests {
                 group.addTask { try await next.send() }
                 try await settled { apns.asked.count == 4 }
                 #expect(try await bench.count(Self.kept) == 2, "two updates")
-                #expect(try await bench.count("SELECT count(*) FROM pushLeases") == 2, "a start and an end")
+                #expect(try await bench.count("SELECT count(*) FROM pushLeasedDeliveries") == 2, "a start and an end")
                 #expect(try await bench.count(Self.rows) == before)
                 let operations = try await bench.pool.query("SELECT split_part(unnest(operationKeys), ':', 6) FROM pushIntents ORDER BY 1")
                     .map { try $0.decode(String.self) }
@@ -133,7 +133,7 @@ struct IntentTests {
 
     @Test("a group is forgotten with the last of its outcomes, and never when one of them is lost")
     func counting() {
-        let open = OpenIntents()
+        let open = OpenGroups()
         let first = open.open(2)
         let second = open.open(3)
         open.answer([first, second])

@@ -2,8 +2,8 @@
 --
 -- Locks: none on existing data.
 --
--- A send has one delivery for each device; starts and ends of Live Activities are deliveries, too. A delivery is in exactly one of five tables: pushReady, pushScheduled, pushLeases, pushFinished
--- or pushDead. Rows of pushReady are only inserted and deleted, in order within a queue, and can all be claimed now. Thus a claim reads a
+-- A send has one delivery for each device; starts and ends of Live Activities are deliveries, too. A delivery is in exactly one of five places: pushReady, pushScheduled, pushLeases (in
+-- pushLeasedDeliveries), pushFinished or pushDead. Rows of pushReady are only inserted and deleted, in order within a queue, and can all be claimed now. Thus a claim reads a
 -- short range of its primary key, regardless of how much else is stored and which old snapshots are open.
 --
 -- The send gate reads pushCircuits, pushRateLimitPauses and pushThrottles.
@@ -144,25 +144,34 @@ COMMENT ON TABLE pushScheduled IS 'Deliveries that can be claimed later: not due
 
 CREATE SEQUENCE pushLeaseTokens;
 
--- A worker may change the delivery only while its leaseToken is here.
+-- One row for the deliveries that were leased by one statement. Its worker may change them only while the row is here.
+--
+-- The row is deleted in the transaction that writes the last of their outcomes. Until then, those that have ended are in pushFinished or
+-- pushDead, and those that wait again are in returned: the others are being sent (pushLeasedDeliveries).
 CREATE TABLE pushLeases (
-    deliveryId    bigint           PRIMARY KEY,
-    queue         integer          NOT NULL,
     -- From pushLeaseTokens.
-    leaseToken    bigint           NOT NULL,
-    attemptNumber integer          NOT NULL,
-    worker        text             NOT NULL,
-    -- The token at the time of the claim; null if the device no longer has one.
-    tokenHash     text COLLATE "C",
-    claimedAt     timestamptz      NOT NULL,
-    leaseUntil    timestamptz      NOT NULL,
-    -- The circuit that it is the probe of.
-    probeOf       bigint
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+    leaseToken     bigint      PRIMARY KEY,
+    worker         text        NOT NULL,
+    claimedAt      timestamptz NOT NULL,
+    leaseUntil     timestamptz NOT NULL,
+    -- The circuit that the only delivery is the probe of.
+    probeOf        bigint,
+    -- Each array has one element per delivery.
+    deliveryIds    bigint[]    NOT NULL,
+    attemptNumbers integer[]   NOT NULL,
+    -- Of the devices' tokens at the time of the claim, without prefix; null where there was none. Other tokens are in pushDeliveries.
+    tokenHashes    bytea[]     NOT NULL,
+    -- Deliveries that were not sent for good: they wait for another attempt, or for their first one.
+    returned       bigint[]    NOT NULL DEFAULT '{}'
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 10000);
 
+-- To compress what lasts for a second takes longer than to write it.
+ALTER TABLE pushLeases ALTER COLUMN deliveryIds SET STORAGE EXTERNAL, ALTER COLUMN attemptNumbers SET STORAGE EXTERNAL,
+    ALTER COLUMN tokenHashes SET STORAGE EXTERNAL, ALTER COLUMN returned SET STORAGE EXTERNAL;
 CREATE INDEX pushLeases_leaseUntil ON pushLeases (leaseUntil);
 
-COMMENT ON TABLE pushLeases IS 'Deliveries that a worker is sending.';
+COMMENT ON TABLE pushLeases IS 'Deliveries that a worker is sending: one row for those that it leased together.';
 
 -- Pushes that no lease or claim protects are recorded here before they are sent, so that a push has its attempt even if the process ends
 -- before it can write the outcome.
@@ -222,6 +231,19 @@ CREATE INDEX pushDead_recent ON pushDead (finishedAt DESC, deliveryId);
 
 COMMENT ON TABLE pushDead IS 'Dead letters: deliveries that ended without success.';
 
+-- With the rights of its owner: who may read it needs none on the tables.
+CREATE VIEW pushLeasedDeliveries AS
+    SELECT deliveryId, delivery.queue, leased.attemptNumber, coalesce('sha256:' || encode(leased.tokenHash, 'hex'), delivery.tokenHash) AS tokenHash,
+           lease.leaseToken, lease.worker, lease.claimedAt, lease.leaseUntil, lease.probeOf
+    FROM pushLeases AS lease
+    CROSS JOIN unnest(lease.deliveryIds, lease.attemptNumbers, lease.tokenHashes) AS leased (deliveryId, attemptNumber, tokenHash)
+    JOIN pushDeliveries AS delivery USING (deliveryId)
+    WHERE deliveryId <> ALL (lease.returned)
+      AND NOT EXISTS (SELECT FROM pushFinished AS finished WHERE finished.deliveryId = leased.deliveryId)
+      AND NOT EXISTS (SELECT FROM pushDead AS dead WHERE dead.deliveryId = leased.deliveryId);
+
+COMMENT ON VIEW pushLeasedDeliveries IS 'One row per delivery that a worker is sending. A condition on leaseUntil is looked up in an index.';
+
 -- Deliveries of a cancelled send leave the queue when they are claimed, so that cancelling never searches pushReady.
 CREATE TABLE pushCancels (
     sendId      text COLLATE "C" PRIMARY KEY,
@@ -234,7 +256,7 @@ COMMENT ON TABLE pushCancels IS 'Sends that were cancelled.';
 CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
     SELECT delivery.deliveryId, delivery.sendId, delivery.kind, delivery.uid, delivery.deviceId, delivery.platform, delivery.provider,
            delivery.environment, delivery.app, delivery.createdAt,
-           -- A delivery is in exactly one of five tables. If it is in none of the other four, it is ready.
+           -- A delivery is in exactly one of five places. If it is in none of the other four, or its lease has run out, it is ready.
            CASE WHEN finished.deliveryId IS NOT NULL THEN finished.outcome
                 WHEN dead.deliveryId IS NOT NULL THEN dead.outcome
                 WHEN leased.deliveryId IS NOT NULL THEN 'sending'
@@ -246,10 +268,10 @@ CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
            coalesce(finished.finishedAt, dead.finishedAt) AS finishedAt,
            CASE WHEN scheduled.circuitId IS NULL THEN scheduled.runAt END AS nextAttemptAt
     FROM pushDeliveries AS delivery
-    LEFT JOIN pushFinished AS finished USING (deliveryId)
-    LEFT JOIN pushDead AS dead USING (deliveryId)
-    LEFT JOIN pushLeases AS leased USING (deliveryId)
-    LEFT JOIN pushScheduled AS scheduled USING (deliveryId);
+    LEFT JOIN pushFinished AS finished ON finished.deliveryId = delivery.deliveryId
+    LEFT JOIN pushDead AS dead ON dead.deliveryId = delivery.deliveryId
+    LEFT JOIN pushLeasedDeliveries AS leased ON leased.deliveryId = delivery.deliveryId AND leased.leaseUntil > statement_timestamp()
+    LEFT JOIN pushScheduled AS scheduled ON scheduled.deliveryId = delivery.deliveryId;
 
 COMMENT ON VIEW pushDeliveryStates IS 'One row per delivery, with its state. attempts is NULL while the delivery is ready.';
 

@@ -63,7 +63,7 @@ BEGIN
                     WHEN target.isAlerting THEN 'SELECT'
                     ELSE 'SELECT, INSERT, UPDATE, DELETE' END
                 WHEN 'pushwatch_sender' THEN CASE
-                    WHEN target.name IN ('tokenregistry', 'livesubjects', 'subjectsources') THEN 'SELECT'
+                    WHEN target.name IN ('tokenregistry', 'livesubjects', 'subjectsources', 'pushleaseddeliveries') THEN 'SELECT'
                     WHEN target.isView THEN NULL
                     WHEN target.name = 'keylocks' THEN 'SELECT, UPDATE'
                     WHEN target.name IN ('schemamigrations', 'ledgerstate') THEN 'SELECT'

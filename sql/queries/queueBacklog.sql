@@ -5,7 +5,7 @@
 WITH ready AS (SELECT queue, count(*) AS ready, min(readyAt) AS oldestReadyAt FROM pushReady GROUP BY 1),
      scheduled AS (SELECT queue, count(*) FILTER (WHERE circuitId IS NULL) AS scheduled, count(circuitId) AS blocked,
                          min(runAt) FILTER (WHERE circuitId IS NULL) AS nextAt FROM pushScheduled GROUP BY 1),
-     leased AS (SELECT queue, count(*) AS sending FROM pushLeases GROUP BY 1)
+     leased AS (SELECT queue, count(*) AS sending FROM pushLeasedDeliveries GROUP BY 1)
 SELECT app, provider, environment, class, coalesce(ready, 0) AS ready, oldestReadyAt, coalesce(sending, 0) AS sending,
        coalesce(scheduled, 0) AS scheduled, coalesce(blocked, 0) AS blocked, nextAt
 FROM pushQueues LEFT JOIN ready USING (queue) LEFT JOIN scheduled USING (queue) LEFT JOIN leased USING (queue)

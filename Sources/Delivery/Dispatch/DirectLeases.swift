@@ -55,7 +55,14 @@ final class DirectLeases: Sendable {
         )
         var contents = DeliveryContents(texts: texts)
         let claimed = try zip(entries, rows).map { entry, row in
-            try ClaimedDelivery(entry, queue: queues[entry.queue] ?? 0, row, cipher: cipher, contents: &contents)
+            try ClaimedDelivery(
+                entry,
+                queue: queues[entry.queue] ?? 0,
+                row,
+                leaseSize: rows.count,
+                cipher: cipher,
+                contents: &contents
+            )
         }
         // From here on they have slots of their own. `giveBack` spares the leases that this process knows, so it has to know them before the
         // commit.

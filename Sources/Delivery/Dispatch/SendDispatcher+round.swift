@@ -100,14 +100,10 @@ extension SendDispatcher {
 
     /// Takes up what other workers, or this one before a restart, did not finish in time.
     private func reap(since: Timestamp?) async throws {
-        let limit = 500
-        var reaped = limit
-        while reaped == limit {
-            reaped = try await store.reap(since: since, limit: limit)
-            guard reaped > 0 else { return }
-            SendMetrics.reaped.increment(by: reaped)
-            logger.warning("leases ran out; their deliveries were taken up again", metadata: ["count": "\(reaped)"])
-        }
+        let reaped = try await store.reap(since: since)
+        guard reaped > 0 else { return }
+        SendMetrics.reaped.increment(by: reaped)
+        logger.warning("leases ran out; their deliveries were taken up again", metadata: ["count": "\(reaped)"])
     }
 
     /// Takes the turns of probes that are due. How many there were.

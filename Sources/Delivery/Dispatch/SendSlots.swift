@@ -30,12 +30,13 @@ final class SendSlots: Sendable {
 
     fileprivate struct State {
         var uses: [Credential: Use] = [:]
-        var leases: [Int64: (lease: LeaseKey, credential: Credential, isAnswered: Bool)] = [:]
+        /// By delivery.
+        var leases: [Int64: (token: Int64, credential: Credential, isAnswered: Bool)] = [:]
         var byQueue: [Int32: Int] = [:]
         /// Taken, and not entered yet.
         var reserved = 0
-        /// Leases of attempts whose outcomes could not be written, and since when: they run out.
-        var lost: [LeaseKey: ContinuousClock.Instant] = [:]
+        /// The tokens of leases with attempts whose outcomes could not be written, and since when: they run out.
+        var lost: [Int64: ContinuousClock.Instant] = [:]
     }
 
     private let capacity: Int
@@ -45,7 +46,8 @@ final class SendSlots: Sendable {
 
     /// Attempts under way, and slots that are reserved.
     var count: Int { state.withLock { $0.leases.count + $0.reserved } }
-    var leases: [LeaseKey] { state.withLock { $0.leases.values.map(\.lease) } }
+    /// The tokens of their leases.
+    var leases: Set<Int64> { state.withLock { Set($0.leases.values.map(\.token)) } }
 
     func count(of queue: Int32) -> Int { state.withLock { $0.byQueue[queue, default: 0] } }
 
@@ -98,12 +100,12 @@ final class SendSlots: Sendable {
     func lose(_ delivery: ClaimedDelivery, now: ContinuousClock.Instant) {
         state.withLock { state in
             state.lost = state.lost.filter { now - $0.value < SendStore.longestAttempt * 2 }
-            state.lost[LeaseKey(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken)] = now
+            state.lost[delivery.leaseToken] = now
         }
     }
 
-    /// Leases of attempts that were begun, or may be.
-    var known: [LeaseKey] { state.withLock { $0.leases.values.map(\.lease) + $0.lost.keys } }
+    /// The tokens of leases with attempts that were begun, or may be.
+    var known: Set<Int64> { state.withLock { Set($0.leases.values.map(\.token)).union($0.lost.keys) } }
 
     func enter(_ delivery: ClaimedDelivery, _ credential: Credential, now: ContinuousClock.Instant) {
         enter([(delivery, credential)], for: [], now: now)
@@ -117,8 +119,7 @@ final class SendSlots: Sendable {
     ) {
         state.withLock { state in
             for (delivery, credential) in deliveries {
-                let lease = LeaseKey(deliveryId: delivery.deliveryId, leaseToken: delivery.leaseToken)
-                state.leases[delivery.deliveryId] = (lease, credential, false)
+                state.leases[delivery.deliveryId] = (delivery.leaseToken, credential, false)
                 state.byQueue[delivery.queue, default: 0] += 1
                 state.uses[credential, default: Use(limit: AdaptiveLimit(maximum: capacity), capacity: capacity)]
                     .enter(delivery, now: now)

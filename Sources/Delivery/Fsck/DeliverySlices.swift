@@ -11,7 +11,7 @@ struct DeliverySlices {
     /// Of all places, so that what belongs to no delivery is seen, too.
     static func read(_ context: FsckContext, size: Int64) async throws -> DeliverySlices {
         var bounds: [(Int64?, Int64?)] = []
-        for table in ["pushDeliveries", "pushScheduled", "pushLeases", "pushFinished", "pushDead"] {
+        for table in ["pushDeliveries", "pushScheduled", "pushFinished", "pushDead"] {
             bounds.append(
                 try await context.look("SELECT min(deliveryId), max(deliveryId) FROM \(raw: table)")[0].decode((Int64?, Int64?).self)
             )

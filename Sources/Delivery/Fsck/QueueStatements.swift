@@ -22,7 +22,7 @@ enum QueueStatements {
             FROM (SELECT deliveryId, sendId, kind, uid FROM pushDeliveries WHERE \(within(ids))) d FULL JOIN (
                 SELECT deliveryId, 'pushReady' AS place FROM unnest(\(ready)) AS ready (deliveryId)
                 UNION ALL SELECT deliveryId, 'pushScheduled' FROM pushScheduled WHERE \(within(ids))
-                UNION ALL SELECT deliveryId, 'pushLeases' FROM pushLeases WHERE \(within(ids))
+                UNION ALL SELECT deliveryId, 'pushLeases' FROM pushLeasedDeliveries WHERE \(within(ids))
                 UNION ALL SELECT deliveryId, 'pushFinished' FROM pushFinished WHERE \(within(ids))
                 UNION ALL SELECT deliveryId, 'pushDead' FROM pushDead WHERE \(within(ids))
             ) p USING (deliveryId)
@@ -69,7 +69,7 @@ enum QueueStatements {
     }
 
     static let overdueLeases: Query = """
-        SELECT 'delivery ' || deliveryId || ' is leased by ' || worker || ' since ' || claimedAt FROM pushLeases
+        SELECT 'lease ' || leaseToken || ' of ' || worker || ', with ' || cardinality(deliveryIds) || ' deliveries, ran out at ' || leaseUntil FROM pushLeases
         WHERE leaseUntil < clock_timestamp() - interval '5 minutes' ORDER BY leaseUntil LIMIT 100
         """
 

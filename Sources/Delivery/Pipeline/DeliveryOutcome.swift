@@ -70,7 +70,10 @@ package struct DeliveryOutcome<Consequence: Sendable>: Sendable {
 
 /// The lease of a delivery, as its owner knows it.
 package struct DeliveryLease: Sendable, Hashable {
-    package var key: LeaseKey
+    package var deliveryId: Int64
+    var leaseToken: Int64
+    /// Deliveries that were leased together, this one included.
+    var leaseSize: Int
     package var queue: Int32
     package var attemptNumber: Int
     package var expiresAt: Timestamp

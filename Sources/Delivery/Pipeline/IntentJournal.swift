@@ -13,12 +13,12 @@ struct IntentJournal: Sendable {
     /// Pushes that waited because their intent could not be recorded.
     private static let notSaved = Counter(label: "pushwatch_live_intents_not_saved_total")
 
-    private let openIntents: OpenIntents
+    private let openIntents: OpenGroups
     private let batcher: GroupCommit<AttemptIdentity, Int64?>
     private let store: IntentStore
     private let owner: String
 
-    init(store: IntentStore, open: OpenIntents, owner: String, logger: Logger) {
+    init(store: IntentStore, open: OpenGroups, owner: String, logger: Logger) {
         openIntents = open
         self.store = store
         self.owner = owner

@@ -31,21 +31,38 @@ package struct OutcomeStore<Kind: DeliveryKind>: Sendable {
     func acceptances(excluding owner: String) -> AcceptancesElsewhere { AcceptancesElsewhere(pool: pool, owner: owner) }
 
     /// - Parameters:
-    ///   - answered: groups of intents whose outcomes are all written with these.
+    ///   - groups: those whose outcomes are all written with these.
     ///   - owner: the process whose groups they are.
+    ///   - mayBeWritten: the answer to an earlier try was lost: those that it has written are stale.
     @discardableResult
     package func write(
         _ outcomes: [DeliveryOutcome<Kind.Consequence>],
-        forgetting answered: [Int64] = [],
-        of owner: String = ""
+        ending groups: OutcomeGroups = OutcomeGroups(),
+        of owner: String = "",
+        mayBeWritten: Bool = false
     ) async throws -> OutcomeReport {
         guard !outcomes.isEmpty else { return OutcomeReport() }
         return try await pool.performTransaction { [self] connection in
-            var transaction = try OutcomeTransaction<Kind>(outcomes, on: connection)
+            var transaction = try OutcomeTransaction<Kind>(outcomes, ending: groups.leases, mayBeWritten: mayBeWritten, on: connection)
             let report = try transaction.write(kind, feedbackWriter: feedbackWriter, delays: delays, record: record)
-            try IntentStore.forget(answered, owner: owner, on: connection)
+            try IntentStore.forget(groups.intents, owner: owner, on: connection)
             return report
         }
+    }
+}
+
+/// What ends with a batch of outcomes: groups of which it has the last.
+package struct OutcomeGroups: Sendable {
+    /// By their numbers.
+    var intents: [Int64] = []
+    /// By their tokens.
+    var leases: [Int64] = []
+
+    package init() {}
+
+    init(intents: [Int64], leases: [Int64]) {
+        self.intents = intents
+        self.leases = leases
     }
 }
 
@@ -70,28 +87,47 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
     private let now: Timestamp
     private let connection: BlockingConnection
 
-    /// Releases the leases.
-    init(_ batch: [DeliveryOutcome<Kind.Consequence>], on connection: BlockingConnection) throws {
+    /// Holds the leases, or ends them.
+    init(
+        _ batch: [DeliveryOutcome<Kind.Consequence>],
+        ending: [Int64],
+        mayBeWritten: Bool,
+        on connection: BlockingConnection
+    ) throws {
         self.connection = connection
         count = batch.count
         now = batch.indices.map { batch[$0].at }.max() ?? .now()
-        // In one order everywhere: two transactions that release the same leases must not wait for each other.
-        let leased = batch.indices.filter { batch[$0].lease != nil }.sorted { batch[$0].leaseKey < batch[$1].leaseKey }
-        guard !leased.isEmpty else {
+        let tokens = Set(batch.indices.compactMap { batch[$0].lease?.leaseToken })
+        guard !tokens.isEmpty || !ending.isEmpty else {
             outcomes = batch
             indexes = Array(batch.indices)
             return
         }
-        let keys = leased.compactMap { batch[$0].lease?.key }
+        // Who takes a lease over locks it against both.
+        let held = tokens.subtracting(ending).sorted()
         let rows = try connection.query(
             """
-            DELETE FROM pushLeases l USING unnest(\(keys.map(\.deliveryId)), \(keys.map(\.leaseToken))) AS c(deliveryId, leaseToken)
-            WHERE l.deliveryId = c.deliveryId AND l.leaseToken = c.leaseToken
-            RETURNING l.deliveryId
+            WITH ended AS (
+                DELETE FROM pushLeases l USING unnest(\(ending)) AS c(leaseToken) WHERE l.leaseToken = c.leaseToken RETURNING l.leaseToken
+            ), held AS (
+                SELECT l.leaseToken FROM pushLeases l JOIN unnest(\(held)) AS c(leaseToken) USING (leaseToken)
+                ORDER BY l.leaseToken FOR KEY SHARE OF l
+            )
+            SELECT leaseToken FROM ended UNION ALL SELECT leaseToken FROM held
             """
         )
-        let released = Set(try rows.map { try $0.decode(Int64.self) })
-        indexes = batch.indices.filter { batch[$0].lease == nil } + leased.filter { released.contains(batch[$0].leaseKey) }
+        let valid = Set(try rows.map { try $0.decode(Int64.self) })
+        var written: Set<Int64> = []
+        if mayBeWritten {
+            // Not in the leases that end: had the earlier try been committed, they would not be there.
+            let left = try connection.query("SELECT deliveryId FROM pushLeasedDeliveries WHERE leaseToken = ANY(\(held))")
+            written = Set(batch.indices.compactMap { batch[$0].lease }.filter { held.contains($0.leaseToken) }.map(\.deliveryId))
+                .subtracting(try left.map { try $0.decode(Int64.self) })
+        }
+        indexes = batch.indices.filter { index in
+            guard let lease = batch[index].lease else { return true }
+            return valid.contains(lease.leaseToken) && !written.contains(lease.deliveryId)
+        }
         outcomes = indexes.map { batch[$0] }
     }
 
@@ -167,8 +203,4 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         report.limitersOpened = applied.opened
         return (Set(applied.off.map { indexes[$0] }), Set(applied.deferred.map { indexes[$0] }))
     }
-}
-
-extension DeliveryOutcome {
-    fileprivate var leaseKey: Int64 { lease?.key.deliveryId ?? 0 }
 }

@@ -23,7 +23,7 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
     init(
         _ store: OutcomeStore<Kind>,
         gate: SendGate,
-        intents: OpenIntents,
+        intents: OpenGroups,
         owner: String,
         uncommitted: UncommittedOutcomes,
         writeTimeout: Duration,
@@ -65,22 +65,25 @@ private struct OutcomeBatchWriter<Kind: DeliveryKind>: Sendable {
 
     let store: OutcomeStore<Kind>
     let gate: SendGate
-    let intents: OpenIntents
+    let intents: OpenGroups
+    /// By the tokens of their leases.
+    let leases = OpenGroups()
     let owner: String
     let writeTimeout: Duration
     let logger: Logger
 
     func write(_ outcomes: [Outcome]) async -> [OutcomeDisposition] {
         intents.answer(outcomes.compactMap(\.intent))
+        leases.answer(outcomes.compactMap(\.lease).map { ($0.leaseToken, $0.leaseSize) })
         do {
-            return try await persist(outcomes, forgetting: intents.answered)
+            return try await persist(outcomes, ending: OutcomeGroups(intents: intents.answered, leases: leases.answered))
         } catch let error as PostgresError where outcomes.count > 1 && !error.isUnavailable {
-            // One of them may be at fault. Groups of intents are forgotten with the next batch: until then one of these may still be lost.
+            // One of them may be at fault. Groups are forgotten with the next batch: until then one of these may still be lost.
             logger.error("outcomes could not be written together, trying one by one", metadata: ["error": "\(error)"])
             var dispositions: [OutcomeDisposition] = []
             for outcome in outcomes {
                 do {
-                    dispositions += try await persist([outcome], forgetting: [])
+                    dispositions += try await persist([outcome], ending: OutcomeGroups())
                 } catch {
                     dispositions += lose([outcome], error)
                 }
@@ -98,24 +101,29 @@ private struct OutcomeBatchWriter<Kind: DeliveryKind>: Sendable {
         )
         for outcome in outcomes {
             if let number = outcome.intent { intents.abandon(number) }
+            if let lease = outcome.lease { leases.abandon(lease.leaseToken) }
             store.kind.report(outcome, .lost)
         }
         return Array(repeating: .lost, count: outcomes.count)
     }
 
-    private func persist(_ outcomes: [Outcome], forgetting answered: [Int64]) async throws -> [OutcomeDisposition] {
+    private func persist(_ outcomes: [Outcome], ending groups: OutcomeGroups) async throws -> [OutcomeDisposition] {
         let start = ContinuousClock.now
         var pause = Duration.milliseconds(50)
+        var mayBeWritten = false
         while true {
             do {
-                let report = try await store.write(outcomes, forgetting: answered, of: owner)
-                intents.discard(answered)
+                let report = try await store.write(outcomes, ending: groups, of: owner, mayBeWritten: mayBeWritten)
+                intents.discard(groups.intents)
+                leases.discard(groups.leases)
                 gate.add(report)
                 log(report)
                 for (outcome, disposition) in zip(outcomes, report.dispositions) { store.kind.report(outcome, disposition) }
                 return report.dispositions
             } catch let error as PostgresError where error.isUnavailable && ContinuousClock.now - start < writeTimeout {
-                // The same transaction may have happened: then leases are gone, attempts are known by their ids, and timestamps only rise.
+                // The same transaction may have happened: then its deliveries have left their leases, attempts are known by their ids, and
+                // timestamps only rise.
+                mayBeWritten = true
                 try await Task.sleep(for: pause)
                 pause = min(pause * 2, .seconds(2))
             }

@@ -40,7 +40,7 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
         self.now = now
         gate = SendGate()
         acceptances = outcomes.acceptances(excluding: owner)
-        let open = OpenIntents()
+        let open = OpenGroups()
         journal = IntentJournal(store: intents, open: open, owner: owner, logger: logger)
         writer = OutcomeWriter(
             outcomes,

@@ -127,7 +127,7 @@ private enum BacklogQueries {
                 count(*) FILTER (WHERE circuitId IS NULL AND reasonCode IS NULL) AS scheduled, count(circuitId) AS blocked
             FROM pushScheduled GROUP BY queue
         ), leased AS (
-            SELECT queue, count(*) AS sending FROM pushLeases GROUP BY queue
+            SELECT queue, count(*) AS sending FROM pushLeasedDeliveries GROUP BY queue
         ), ended AS (
             SELECT queue, count(*) FILTER (WHERE attempts < 2) AS ended, count(*) FILTER (WHERE attempts > 1) AS retriesEnded FROM (
                 SELECT queue, attempts FROM pushFinished WHERE finishedAt > statement_timestamp() - interval '60 seconds'

@@ -4,7 +4,9 @@ import PushContract
 extension ClaimedDelivery {
     var lease: DeliveryLease {
         DeliveryLease(
-            key: LeaseKey(deliveryId: deliveryId, leaseToken: leaseToken),
+            deliveryId: deliveryId,
+            leaseToken: leaseToken,
+            leaseSize: leaseSize,
             queue: queue,
             attemptNumber: attemptNumber,
             expiresAt: expiresAt,

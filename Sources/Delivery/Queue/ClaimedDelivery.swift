@@ -8,6 +8,8 @@ package struct ClaimedDelivery: Sendable {
     package var deliveryId: Int64
     /// Fences the outcome: who took the lease over has another.
     package var leaseToken: Int64
+    /// Deliveries that were leased together, this one included.
+    var leaseSize: Int
     package var queue: Int32
     package var attemptNumber: Int
     /// Nil for a delivery of a `QueuedKind`.
@@ -57,7 +59,7 @@ extension ClaimedDelivery {
     /// From a row of `ClaimQueries`.
     ///
     /// - Parameter contents: of the rows before: one of the same send leaves its content out.
-    init(_ row: Row, cipher: TokenCipher, contents: inout DeliveryContents) throws {
+    init(_ row: Row, leaseSize: Int, cipher: TokenCipher, contents: inout DeliveryContents) throws {
         let key = try row.decode(
             (
                 Int64, Int64, Int32, Int32, Int64, Timestamp, String?, String, String?, String, String, String, String, String?, String?,
@@ -67,6 +69,7 @@ extension ClaimedDelivery {
         )
         deliveryId = key.0
         leaseToken = key.1
+        self.leaseSize = leaseSize
         queue = key.2
         attemptNumber = Int(key.3)
         seq = key.4
@@ -119,7 +122,14 @@ extension ClaimedDelivery {
     /// Of a delivery that was stored with its lease.
     ///
     /// - Parameter row: of `EnqueueQueries.insertLeased`.
-    init(_ entry: WaitingDelivery, queue: Int32, _ row: Row, cipher: TokenCipher, contents: inout DeliveryContents) throws {
+    init(
+        _ entry: WaitingDelivery,
+        queue: Int32,
+        _ row: Row,
+        leaseSize: Int,
+        cipher: TokenCipher,
+        contents: inout DeliveryContents
+    ) throws {
         let (send, delivery) = (entry.send, entry.delivery)
         let key = try row.decode(
             (
@@ -129,6 +139,7 @@ extension ClaimedDelivery {
         self.init(
             deliveryId: key.0,
             leaseToken: key.1,
+            leaseSize: leaseSize,
             queue: queue,
             attemptNumber: 1,
             sendId: send.sendId,

@@ -27,6 +27,7 @@ enum EnqueueQueries {
         now: Timestamp,
         on connection: BlockingConnection
     ) throws -> Set<String> {
+        guard !entries.isEmpty else { return [] }
         let sends = entries.map(\.send)
         let rows = try connection.query(
             """
@@ -63,16 +64,19 @@ enum EnqueueQueries {
         _ entries: [WaitingDelivery],
         queues: [SendQueueRegistry.Key: Int32],
         now: Timestamp,
-        lease: Duration,
+        lease duration: Duration,
         worker: String
     ) -> Query {
         """
-        WITH target AS MATERIALIZED (
-            SELECT t.*, nextval('pushDeliveries_deliveryId_seq') AS deliveryId, nextval('pushLeaseTokens') AS leaseToken,
-                clock_timestamp() AS claimedAt, v.platform AS devicePlatform, v.environment AS deviceEnvironment,
+        WITH lease AS MATERIALIZED (
+            \(lease)
+        ), target AS MATERIALIZED (
+            SELECT t.*, nextval('pushDeliveries_deliveryId_seq') AS deliveryId, 1 AS attemptNumber, lease.leaseToken, lease.claimedAt,
+                v.platform AS devicePlatform, v.environment AS deviceEnvironment,
                 v.pushToken AS deviceToken, v.pushTokenHash AS deviceTokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince,
                 v.appVersion, v.environmentTrial, v.locale
-            FROM (SELECT *, row_number() OVER () AS number FROM (\(rows(entries, queues: queues))) t) t
+            FROM (\(rows(entries, queues: queues))) t
+            CROSS JOIN lease
             LEFT JOIN devices v ON v.userId = t.uid AND v.deviceId = t.deviceId AND v.provider = t.provider AND v.app = t.app
                 AND v.expiresAt > clock_timestamp()
         ), stored AS (
@@ -81,14 +85,24 @@ enum EnqueueQueries {
             OVERRIDING SYSTEM VALUE
             SELECT deliveryId, sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, \(now) FROM target
         ), leased AS (
-            INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, tokenHash, claimedAt, leaseUntil)
-            SELECT deliveryId, queue, leaseToken, 1, \(worker), coalesce(deviceTokenHash, tokenHash), claimedAt,
-                claimedAt + \(lease.inSeconds) * interval '1 second'
-            FROM target
+            \(insertLease(of: "target", lease: duration, worker: worker))
         )
         SELECT deliveryId, leaseToken, claimedAt, devicePlatform, deviceEnvironment, deviceToken, deviceTokenHash, registrationVersion,
             tokenState, tokenStateSince, appVersion, environmentTrial, locale
-        FROM target ORDER BY number
+        FROM target ORDER BY ordinal
+        """
+    }
+
+    /// One lease, for all deliveries of a statement.
+    static let lease: Query = "SELECT nextval('pushLeaseTokens') AS leaseToken, clock_timestamp() AS claimedAt"
+
+    /// - Parameter deliveries: a relation with leaseToken, claimedAt, deliveryId, attemptNumber and deviceTokenHash (`sha256:` and 64 digits).
+    static func insertLease(of deliveries: Query, lease: Duration, worker: String, probeOf: Int64? = nil) -> Query {
+        """
+        INSERT INTO pushLeases (leaseToken, worker, claimedAt, leaseUntil, probeOf, deliveryIds, attemptNumbers, tokenHashes)
+            SELECT leaseToken, \(worker), claimedAt, claimedAt + \(lease.inSeconds) * interval '1 second', \(probeOf),
+                array_agg(deliveryId), array_agg(attemptNumber), array_agg(decode(substring(deviceTokenHash FROM 8), 'hex'))
+            FROM \(deliveries) GROUP BY leaseToken, claimedAt
         """
     }
 
@@ -97,12 +111,13 @@ enum EnqueueQueries {
         let deliveries = entries.map(\.delivery)
         return """
             SELECT sendId, queue, uid, deviceId, platform::pushPlatform AS platform, provider::pushProvider AS provider,
-                environment::pushEnvironment AS environment, app, pushToken, tokenHash, collapseId, version
+                environment::pushEnvironment AS environment, app, pushToken, tokenHash, collapseId, version, ordinal
             FROM unnest(\(sends.map(\.sendId)), \(entries.map { queues[$0.queue] ?? 0 }), \(deliveries.map(\.uid)),
                 \(deliveries.map(\.deviceId)), \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.provider.rawValue)),
                 \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.app)), \(deliveries.map(\.token?.encrypted)),
                 \(deliveries.map(\.token?.hash)), \(sends.map(\.content.collapseId)), \(sends.map(\.version)))
-                AS t(sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, collapseId, version)
+                WITH ORDINALITY
+                AS t(sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, collapseId, version, ordinal)
             """
     }
 

@@ -23,13 +23,14 @@ struct Enqueueing {
     private let bulkThreshold: Int
     private let connection: BlockingConnection
     private let now: Timestamp
-    private var known: [String: (hash: [UInt8], deliveries: Int)]
     private var outcome: [SendReceipt?]
     /// What stands in the batch more than once, by the place of the first.
     private var repeated: [Int: Int] = [:]
     private var admitted: [Admitted?]
+    /// What is not to be stored, and may be stored already.
+    private var unstored: [Int] = []
 
-    init(_ posts: [SendPost], cipher: TokenCipher, bulkThreshold: Int, on connection: BlockingConnection) throws {
+    init(_ posts: [SendPost], cipher: TokenCipher, bulkThreshold: Int, on connection: BlockingConnection) {
         self.posts = posts
         requests = posts.flatMap(\.requests)
         postIndexes = posts.indices.flatMap { Array(repeating: $0, count: posts[$0].requests.count) }
@@ -37,7 +38,6 @@ struct Enqueueing {
         self.cipher = cipher
         self.bulkThreshold = bulkThreshold
         self.connection = connection
-        known = try EnqueueQueries.known(requests.map(\.sendId), on: connection)
         outcome = Array(repeating: nil, count: requests.count)
         admitted = Array(repeating: nil, count: requests.count)
     }
@@ -60,15 +60,15 @@ struct Enqueueing {
         for (index, request) in requests.enumerated() {
             if let problem = request.refusal(posts[postIndexes[index]].apps) {
                 outcome[index] = .refused(problem)
-            } else if let stored = known[request.sendId] {
-                outcome[index] = stored.hash == request.contentHash ? .duplicate(deliveries: stored.deliveries) : .conflict
             } else if let earlier = first[request.sendId] {
                 outcome[index] = .conflict
-                if requests[earlier].contentHash == request.contentHash { repeated[index] = earlier }
+                if requests[earlier].contentHash == request.contentHash { repeated[index] = earlier } else { unstored.append(index) }
             } else {
                 first[request.sendId] = index
             }
         }
+        // Nobody is to search for the recipients of one that is stored.
+        try recognize(requests.indices.filter { outcome[$0] == nil && FanOut(requests[$0], now: now) != nil })
         let open = requests.indices.filter { outcome[$0] == nil }
         let resolution = try TargetResolution(open.map { requests[$0] }, cipher: cipher, on: connection, now: now)
         for index in open {
@@ -94,6 +94,7 @@ struct Enqueueing {
                 )
             } catch let problem as Problem {
                 outcome[index] = .refused(problem)
+                unstored.append(index)
             }
         }
     }
@@ -105,22 +106,14 @@ struct Enqueueing {
         // By id, so that two batches with the same ids wait for each other in one direction only.
         let open = admitted.indices.compactMap { index in admitted[index].map { (index, $0) } }
             .sorted { requests[$0.0].sendId < requests[$1.0].sendId }
-        guard !open.isEmpty else { return }
         let inserted = try EnqueueQueries.insert(
             open.map { (requests[$0.0], posts[postIndexes[$0.0]], $0.1.deliveryClass) },
             now: now,
             on: connection
         )
-        let lost = open.map(\.0).filter { !inserted.contains(requests[$0].sendId) }
-        if !lost.isEmpty {
-            // Another request with the same id committed first.
-            known = try EnqueueQueries.known(lost.map { requests[$0].sendId }, on: connection)
-            for index in lost {
-                let stored = known[requests[index].sendId]
-                outcome[index] = stored?.hash == requests[index].contentHash ? .duplicate(deliveries: stored?.deliveries ?? 0) : .conflict
-            }
-        }
+        try recognize(unstored + open.map(\.0).filter { !inserted.contains(requests[$0].sendId) })
         let stored = open.filter { inserted.contains(requests[$0.0].sendId) }
+        guard !stored.isEmpty else { return }
         var entries = stored.flatMap { index, admitted in
             admitted.deliveries.map { delivery in
                 let kind = PayloadKind(delivery)
@@ -148,5 +141,15 @@ struct Enqueueing {
             accepted.append((requests[index].sendId, count))
         }
         try SendEvents.recordAccepted(accepted, on: connection)
+    }
+
+    /// What was stored before is a duplicate or a conflict, whatever else could be said of it now.
+    private mutating func recognize(_ indexes: [Int]) throws {
+        guard !indexes.isEmpty else { return }
+        let known = try EnqueueQueries.known(indexes.map { requests[$0].sendId }, on: connection)
+        for index in indexes {
+            guard let stored = known[requests[index].sendId] else { continue }
+            outcome[index] = stored.hash == requests[index].contentHash ? .duplicate(deliveries: stored.deliveries) : .conflict
+        }
     }
 }

@@ -69,6 +69,7 @@ struct QueueDeliveries: DeliveryKind {
         try insertDead(moves, on: connection)
         try insertScheduled(moves, on: connection)
         try insertBlocked(moves, context.circuits, on: connection)
+        try returnToQueue(moves, on: connection)
         try SendEvents.record(moves.flatMap(\.events), on: connection)
         try kinds.apply(outcomes.indices.compactMap { outcomes[$0].consequence?.queued }, on: connection)
         return []
@@ -80,7 +81,7 @@ struct QueueDeliveries: DeliveryKind {
         case .lost: break
         case .stale:
             SendMetrics.stale.increment()
-            logger.debug("a stale outcome was dropped", metadata: ["deliveryId": "\(lease.key.deliveryId)"])
+            logger.debug("a stale outcome was dropped", metadata: ["deliveryId": "\(lease.deliveryId)"])
         case .written, .tokenDeactivated, .deactivationDeferred:
             SendMetrics.count(outcome, isTokenDeactivated: disposition == .tokenDeactivated)
             if let queued = outcome.consequence?.queued { kinds.report(queued) }
@@ -89,7 +90,7 @@ struct QueueDeliveries: DeliveryKind {
             logger.debug(
                 "a delivery was tried",
                 metadata: [
-                    "deliveryId": "\(lease.key.deliveryId)", "requestId": "\(attempt.requestId)", "attemptId": "\(attempt.attemptId)",
+                    "deliveryId": "\(lease.deliveryId)", "requestId": "\(attempt.requestId)", "attemptId": "\(attempt.attemptId)",
                     "status": "\(attempt.status.rawValue)", "reason": "\(attempt.reasonCode?.rawValue ?? "")",
                     "code": "\(attempt.providerErrorCode ?? "")", "detail": "\(outcome.detail)",
                 ]
@@ -113,7 +114,7 @@ struct QueueDeliveries: DeliveryKind {
         private let attempt: Attempt?
         private let isTokenDeactivated: Bool
         private let isSend: Bool
-        var deliveryId: Int64 { lease.key.deliveryId }
+        var deliveryId: Int64 { lease.deliveryId }
         var key: MoveKey { MoveKey(deliveryId: deliveryId, queue: lease.queue, attempts: attempts) }
 
         /// What its sender learns.
@@ -204,6 +205,27 @@ struct QueueDeliveries: DeliveryKind {
             SELECT deliveryId, queue, runAt, attemptNumber, reason::pushReason
             FROM unnest(\(rows.map { $0.key.deliveryId }), \(rows.map { $0.key.queue }), \(rows.map { $0.runAt }), \(rows.map { $0.key.attempts + 1 }),
                 \(rows.map { $0.reason })) AS t(deliveryId, queue, runAt, attemptNumber, reason)
+            """
+        )
+    }
+
+    /// What waits again is not covered by its lease any more, which may last for others.
+    private func returnToQueue(_ moves: [Move], on connection: BlockingConnection) throws {
+        let leases = moves.indices.compactMap { index -> DeliveryLease? in
+            switch moves[index].next {
+            case .retry, .blocked: moves[index].lease
+            case .sent, .cancelled, .superseded, .dead: nil
+            }
+        }
+        guard !leases.isEmpty else { return }
+        try connection.executeLater(
+            """
+            UPDATE pushLeases l SET returned = l.returned || c.deliveryIds
+            FROM (
+                SELECT leaseToken, array_agg(deliveryId) AS deliveryIds
+                FROM unnest(\(leases.map(\.leaseToken)), \(leases.map(\.deliveryId))) AS t(leaseToken, deliveryId) GROUP BY leaseToken
+            ) c
+            WHERE l.leaseToken = c.leaseToken
             """
         )
     }

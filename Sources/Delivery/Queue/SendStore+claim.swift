@@ -40,7 +40,7 @@ extension SendStore {
     /// What was claimed, ready to be sent.
     func complete(_ rows: [Row]) async throws -> [ClaimedDelivery] {
         var contents = DeliveryContents(texts: texts)
-        let claimed = try rows.map { try ClaimedDelivery($0, cipher: cipher, contents: &contents) }
+        let claimed = try rows.map { try ClaimedDelivery($0, leaseSize: rows.count, cipher: cipher, contents: &contents) }
         return await kinds.completing(try await beginNewest(try await markDead(claimed)))
     }
 
@@ -154,21 +154,20 @@ enum ClaimQueries {
     /// From what was taken to leases with all that a try needs, in order. Of deliveries of one send in a row the first has the content.
     private static func leasing(lease: Duration, worker: String, probeOf: Int64? = nil) -> Query {
         """
-        fresh AS MATERIALIZED (
-            SELECT t.seq, t.deliveryId, t.attemptNumber, nextval('pushLeaseTokens') AS leaseToken, clock_timestamp() AS claimedAt,
-                d.sendId, d.kind, d.ownerKey, d.expiresAt, d.collapseKey, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
+        lease AS MATERIALIZED (
+            \(EnqueueQueries.lease)
+        ), fresh AS MATERIALIZED (
+            SELECT t.seq, t.deliveryId, t.attemptNumber, lease.leaseToken, lease.claimedAt, v.pushTokenHash AS deviceTokenHash, d.sendId, d.kind, d.ownerKey, d.expiresAt, d.collapseKey, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
                 coalesce(v.environment, d.environment) AS environment, d.app, coalesce(v.pushToken, d.pushToken) AS pushToken,
                 coalesce(v.pushTokenHash, d.tokenHash) AS tokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince, v.appVersion,
                 v.environmentTrial, v.locale
             FROM taken t
+            CROSS JOIN lease
             JOIN pushDeliveries d ON d.deliveryId = t.deliveryId
             LEFT JOIN devices v ON v.userId = d.uid AND v.deviceId = d.deviceId AND v.provider = d.provider AND v.app = d.app
                 AND v.expiresAt > clock_timestamp() AND d.kind IS NULL
         ), leased AS (
-            INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, tokenHash, claimedAt, leaseUntil, probeOf)
-            SELECT deliveryId, queue, leaseToken, attemptNumber, \(worker), tokenHash, claimedAt,
-                claimedAt + \(lease.inSeconds) * interval '1 second', \(probeOf)
-            FROM fresh
+            \(EnqueueQueries.insertLease(of: "fresh", lease: lease, worker: worker, probeOf: probeOf))
         )
         SELECT f.deliveryId, f.leaseToken, f.queue, f.attemptNumber, f.seq, f.claimedAt, f.sendId, f.uid, f.deviceId, f.platform,
             f.provider, f.environment, f.app, f.pushToken, f.tokenHash, f.registrationVersion, f.tokenState, f.tokenStateSince,

@@ -29,7 +29,7 @@ extension SendStore {
         guard posts.contains(where: { !$0.requests.isEmpty }) else { return posts.map { _ in [] } }
         return try await pool.performTransaction { [cipher, texts, bulkThreshold] connection in
             direct?.reset()
-            var enqueueing = try Enqueueing(posts, cipher: cipher, bulkThreshold: bulkThreshold, on: connection)
+            var enqueueing = Enqueueing(posts, cipher: cipher, bulkThreshold: bulkThreshold, on: connection)
             try enqueueing.admit(check: check)
             try enqueueing.store(direct: direct, texts: texts)
             return enqueueing.receipts
@@ -48,7 +48,7 @@ extension SendStore {
         on connection: BlockingConnection
     ) throws -> SendReceipt {
         let post = SendPost(requests: [request], requestId: requestId, author: author, apps: .all, now: now)
-        var enqueueing = try Enqueueing([post], cipher: .withoutKeys, bulkThreshold: .max, on: connection)
+        var enqueueing = Enqueueing([post], cipher: .withoutKeys, bulkThreshold: .max, on: connection)
         try enqueueing.admit(check: check)
         try enqueueing.store()
         return enqueueing.receipts[0][0]

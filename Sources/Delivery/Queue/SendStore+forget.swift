@@ -43,7 +43,7 @@ extension SendStore {
         let gone = try connection.query("DELETE FROM pushDeliveries WHERE \(condition) RETURNING deliveryId").map {
             try $0.decode(Int64.self)
         }
-        for table in ["pushFinished", "pushDead", "pushScheduled", "pushLeases"] {
+        for table in ["pushFinished", "pushDead", "pushScheduled"] {
             try connection.execute("DELETE FROM \(raw: table) WHERE deliveryId = ANY(\(gone))")
         }
         return gone.count

@@ -8,20 +8,20 @@ extension SendStore {
     /// Makes deliveries ready again that this worker has leased and knows nothing of, as the answer to the commit was lost; how many. None of
     /// them was begun, so nothing is recorded.
     ///
-    /// - Parameter known: leases of what was begun.
-    func giveBack(of worker: String, except known: [LeaseKey]) async throws -> Int {
+    /// - Parameter known: leases of what was begun, by their tokens.
+    func giveBack(of worker: String, except known: Set<Int64>) async throws -> Int {
         try await pool.execute(
             """
             WITH unknown AS MATERIALIZED (
-                SELECT deliveryId FROM pushLeases WHERE worker = \(worker) AND leaseToken <> ALL(\(known.map(\.leaseToken)))
+                SELECT leaseToken FROM pushLeases WHERE worker = \(worker) AND leaseToken <> ALL(\(known.sorted()))
                     AND claimedAt < clock_timestamp() - \(Self.unknownLeaseWait.inSeconds) * interval '1 second'
                 FOR UPDATE SKIP LOCKED
             ), taken AS (
-                DELETE FROM pushLeases l USING unknown WHERE l.deliveryId = unknown.deliveryId
-                RETURNING l.deliveryId, l.queue, l.attemptNumber
+                DELETE FROM pushLeases l USING unknown WHERE l.leaseToken = unknown.leaseToken RETURNING l.leaseToken
             )
             INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
-            SELECT queue, deliveryId, attemptNumber, clock_timestamp() FROM taken ORDER BY deliveryId
+            SELECT queue, deliveryId, attemptNumber, clock_timestamp() FROM pushLeasedDeliveries JOIN taken USING (leaseToken)
+            ORDER BY deliveryId
             """
         )
     }

@@ -91,7 +91,7 @@ enum ReadQueries {
         """
     }
 
-    /// A delivery that is in none of the other four tables is in pushReady, which has no index to look it up by.
+    /// A delivery that is in none of the other four places is in pushReady, which has no index to look it up by.
     static func deliveries(of sendId: String, after: Int64, limit: Int) -> Query {
         """
         SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app, \(raw: state),
@@ -125,7 +125,7 @@ enum ReadQueries {
         FROM pushDeliveries d
         LEFT JOIN pushFinished f ON f.deliveryId = d.deliveryId
         LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId
-        LEFT JOIN pushLeases l ON l.deliveryId = d.deliveryId
+        LEFT JOIN pushLeasedDeliveries l ON l.deliveryId = d.deliveryId AND l.leaseUntil > statement_timestamp()
         LEFT JOIN pushScheduled s ON s.deliveryId = d.deliveryId
         LEFT JOIN pushCancels c ON c.sendId = d.sendId
         LEFT JOIN pushNewest n ON n.collapseKey = d.collapseKey

@@ -2,20 +2,23 @@ import Postgres
 package import PushContract
 
 extension SendStore {
-    /// Takes over leases that ran out (after `since`, if it is given); how many.
+    /// Takes over the deliveries of leases that ran out (after `since`, if it is given); how many.
     ///
     /// Whether those attempts reached the provider is unknown, and their rows say so. An at_least_once delivery becomes ready again with its
     /// next attempt; an at_most_once one ends. The lease goes in the same transaction, so a worker that comes back late changes nothing.
-    package func reap(since: Timestamp? = nil, limit: Int = 500) async throws -> Int {
-        try await LostAttempts(pool: pool, record: record).settle { [kinds] connection in
-            let abandoned = try connection.query(ReapQueries.take(since: since, limit: limit)).map {
-                try AbandonedDelivery($0, kinds: kinds)
+    package func reap(since: Timestamp? = nil) async throws -> Int {
+        var count = 0
+        while true {
+            let reaped = try await LostAttempts(pool: pool, record: record).settle { [kinds] connection in
+                let abandoned = try ReapQueries.take(since: since, on: connection).map { try AbandonedDelivery($0, kinds: kinds) }
+                try ReapQueries.putBack(abandoned.filter { $0.verdict == .again }, on: connection)
+                try ReapQueries.deadLetter(abandoned.filter { $0.verdict != .again }, on: connection)
+                try SendEvents.record(abandoned.compactMap(\.event), on: connection)
+                try kinds.apply(abandoned.compactMap(\.queued), on: connection)
+                return abandoned.map(\.attempt)
             }
-            try ReapQueries.putBack(abandoned.filter { $0.verdict == .again }, on: connection)
-            try ReapQueries.deadLetter(abandoned.filter { $0.verdict != .again }, on: connection)
-            try SendEvents.record(abandoned.compactMap(\.event), on: connection)
-            try kinds.apply(abandoned.compactMap(\.queued), on: connection)
-            return abandoned.map(\.attempt)
+            guard reaped > 0 else { return count }
+            count += reaped
         }
     }
 }
@@ -112,22 +115,29 @@ struct AbandonedDelivery {
 }
 
 enum ReapQueries {
-    static func take(since: Timestamp?, limit: Int) -> Query {
-        """
-        WITH late AS MATERIALIZED (
-            SELECT deliveryId FROM pushLeases
+    /// Leases of one transaction, each of `DispatcherConfiguration.claimLimit` deliveries at most.
+    private static let limit = 4
+
+    /// In two statements: until the leases are locked, outcomes of some of their deliveries may be written. The second sees them all.
+    static func take(since: Timestamp?, on connection: BlockingConnection) throws -> [Row] {
+        let late = try connection.query(
+            """
+            SELECT leaseToken FROM pushLeases
             WHERE leaseUntil <= statement_timestamp() AND leaseUntil >= coalesce(\(since), timestamptz '-infinity')
             ORDER BY leaseUntil LIMIT \(raw: String(limit)) FOR UPDATE SKIP LOCKED
-        ), taken AS (
-            DELETE FROM pushLeases l USING late WHERE l.deliveryId = late.deliveryId
-            RETURNING l.deliveryId, l.queue, l.attemptNumber, l.tokenHash, l.claimedAt
+            """
+        ).map { try $0.decode(Int64.self) }
+        guard !late.isEmpty else { return [] }
+        return try connection.query(
+            """
+            WITH taken AS (DELETE FROM pushLeases WHERE leaseToken = ANY(\(late)))
+            SELECT l.deliveryId, l.queue, l.attemptNumber, l.tokenHash, l.claimedAt, clock_timestamp(), d.sendId, d.uid, d.deviceId,
+                d.platform, d.provider, d.environment, d.app, s.policy, coalesce(s.expiresAt, d.expiresAt), s.requestId, d.kind, d.ownerKey
+            FROM pushLeasedDeliveries l JOIN pushDeliveries d USING (deliveryId) LEFT JOIN pushSends s USING (sendId)
+            WHERE l.leaseToken = ANY(\(late)) AND (s.sendId IS NOT NULL OR d.kind IS NOT NULL)
+            ORDER BY l.deliveryId
+            """
         )
-        SELECT t.deliveryId, t.queue, t.attemptNumber, t.tokenHash, t.claimedAt, clock_timestamp(), d.sendId, d.uid, d.deviceId,
-            d.platform, d.provider, d.environment, d.app, s.policy, coalesce(s.expiresAt, d.expiresAt), s.requestId, d.kind, d.ownerKey
-        FROM taken t JOIN pushDeliveries d ON d.deliveryId = t.deliveryId LEFT JOIN pushSends s ON s.sendId = d.sendId
-        WHERE s.sendId IS NOT NULL OR d.kind IS NOT NULL
-        ORDER BY t.deliveryId
-        """
     }
 
     static func putBack(_ deliveries: [AbandonedDelivery], on connection: BlockingConnection) throws {

@@ -11,7 +11,12 @@ struct BenchDatabase: Sendable {
     private let local: LocalPostgres?
     private let parent: (url: String, name: String)?
     /// As in production: flushed; checkpoints far enough apart not to fall into a measurement by chance.
-    static let settings = ["shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "30min", "wal_compression": "lz4"]
+    static let settings = [
+        "shared_buffers": "1GB", "max_wal_size": "8GB", "min_wal_size": "2GB", "checkpoint_timeout": "30min", "wal_compression": "lz4",
+    ]
+    /// A new server fills each segment of its WAL with zeros before it writes to it; one that has been running writes to those that it has
+    /// used before. So these, of `min_wal_size` together, are used before.
+    private static let recycledSegments = 128
 
     static func make(in given: String?, logger: Logger) async throws -> BenchDatabase {
         let name = "pushwatch_bench_\(getpid())"
@@ -24,6 +29,18 @@ struct BenchDatabase: Sendable {
         }
         let configuration = LocalPostgresConfiguration(directory: NSTemporaryDirectory() + name, settings: settings)
         let local = try await LocalPostgres.start(configuration, logger: logger)
+        let connection = try await PostgresConnection.connect(PostgresConfiguration(url: local.socketURL))
+        try await connection.executeScript(
+            """
+            DO $$ BEGIN
+                FOR segment IN 1..\(recycledSegments) LOOP
+                    PERFORM pg_logical_emit_message(false, 'bench', '');
+                    PERFORM pg_switch_wal();
+                END LOOP;
+            END $$;
+            """
+        )
+        try await connection.executeScript("CHECKPOINT")
         return BenchDatabase(url: local.socketURL, local: local, parent: nil)
     }
 

@@ -21,7 +21,7 @@ struct ClaimPlanTests {
             let large = ["pushready", "pushdeliveries", "pushsends"]
             let scans = lines.filter { line in large.contains { line.contains("Seq Scan on \($0)") } }
             #expect(scans.isEmpty, "\(lines.joined(separator: "\n"))")
-            #expect(try await bench.count("pushLeases") == 250)
+            #expect(try await bench.count("pushLeasedDeliveries") == 250)
         }
     }
 

@@ -56,7 +56,7 @@ struct DispatcherServiceTests {
                 """
                 CREATE FUNCTION refuseClaim() RETURNS trigger LANGUAGE plpgsql AS $$
                 BEGIN
-                    IF NEW.deliveryId = (SELECT min(deliveryId) FROM pushDeliveries WHERE sendId = 'usual') THEN RAISE EXCEPTION 'no'; END IF;
+                    IF (SELECT min(deliveryId) FROM pushDeliveries WHERE sendId = 'usual') = ANY(NEW.deliveryIds) THEN RAISE EXCEPTION 'no'; END IF;
                     RETURN NEW;
                 END $$
                 """

@@ -85,8 +85,8 @@ struct LookBackTests {
                         SELECT n, 77, now() - interval '1 minute', 1 FROM generate_series(1, \(rows)) n
                         """,
                         """
-                        INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
-                        SELECT n, 77, n, 1, 'other', now(), now() - interval '1 minute' FROM generate_series(1, \(rows)) n
+                        INSERT INTO pushLeases (leaseToken, worker, claimedAt, leaseUntil, deliveryIds, attemptNumbers, tokenHashes)
+                        SELECT n, 'other', now(), now() - interval '1 minute', ARRAY[n], '{1}', '{NULL}' FROM generate_series(1, \(rows)) n
                         """,
                         "DELETE FROM pushReady", "DELETE FROM pushScheduled", "DELETE FROM pushLeases",
                     ] { try await pool.execute(statement) }

@@ -114,7 +114,7 @@ struct QueueTests {
                 return try await group.reduce(into: []) { $0 += $1 }
             }
             #expect(Set(claimed.map(\.deliveryId)).count == claimed.count)
-            #expect(try await bench.count("pushLeases") == claimed.count)
+            #expect(try await bench.count("pushLeasedDeliveries") == claimed.count)
             #expect(try await bench.deliveriesOutOfPlace() == 0)
         }
     }

@@ -43,8 +43,8 @@ struct SendFsckTests {
         ("UPDATE notificationDeliveryAttempts SET status = 'sent', reasonCode = NULL WHERE sendId = 's1'", "sentOnce"),
         (
             """
-            INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
-            SELECT deliveryId, queue, 1, 2, 'gone', now(), now() - interval '10 minutes' FROM pushDead
+            INSERT INTO pushLeases (leaseToken, worker, claimedAt, leaseUntil, deliveryIds, attemptNumbers, tokenHashes)
+            SELECT 0, 'gone', now(), now() - interval '10 minutes', ARRAY[deliveryId], '{2}', '{NULL}' FROM pushDead
             """, "sendLeases"
         ),
         (

@@ -188,7 +188,7 @@ struct SendingBench {
             SELECT count(*) FROM (
                 SELECT d.deliveryId FROM pushDeliveries d LEFT JOIN (
                     SELECT deliveryId FROM pushReady UNION ALL SELECT deliveryId FROM pushScheduled
-                    UNION ALL SELECT deliveryId FROM pushLeases UNION ALL SELECT deliveryId FROM pushFinished
+                    UNION ALL SELECT deliveryId FROM pushLeasedDeliveries UNION ALL SELECT deliveryId FROM pushFinished
                     UNION ALL SELECT deliveryId FROM pushDead
                 ) p USING (deliveryId)
                 GROUP BY d.deliveryId HAVING count(p.deliveryId) <> 1

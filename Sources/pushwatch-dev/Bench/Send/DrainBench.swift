@@ -131,9 +131,9 @@ struct DrainBench {
             try await pool.execute("DELETE FROM pushReady")
             try await pool.execute(
                 """
-                INSERT INTO pushLeases (deliveryId, queue, leaseToken, attemptNumber, worker, claimedAt, leaseUntil)
-                SELECT -n, (SELECT queue FROM pushQueues), n, 1, 'bench', now(), now() - interval '1 hour' + n * interval '200 us'
-                FROM generate_series(\(first), \(last)) n
+                INSERT INTO pushLeases (leaseToken, worker, claimedAt, leaseUntil, deliveryIds, attemptNumbers, tokenHashes)
+                SELECT -n, 'bench', now(), now() - interval '1 hour' + n * interval '50 ms', array_agg(-i), array_agg(1), array_agg(NULL::bytea)
+                FROM (SELECT i, i / 250 AS n FROM generate_series(\(first), \(last)) i) leased GROUP BY n
                 """
             )
             try await pool.execute("DELETE FROM pushLeases")

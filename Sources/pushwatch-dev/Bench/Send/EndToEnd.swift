@@ -116,7 +116,7 @@ struct EndToEnd {
 
     private func stalled(_ pool: PostgresPool) async throws -> CommandFailure {
         let (ready, leased, scheduled) = try await pool.query(
-            "SELECT (SELECT count(*) FROM pushReady), (SELECT count(*) FROM pushLeases), (SELECT count(*) FROM pushScheduled)"
+            "SELECT (SELECT count(*) FROM pushReady), (SELECT count(*) FROM pushLeasedDeliveries), (SELECT count(*) FROM pushScheduled)"
         )[0].decode((Int, Int, Int).self)
         return .check("No send has ended for a minute: \(ready) are ready, \(leased) leased and \(scheduled) scheduled.")
     }

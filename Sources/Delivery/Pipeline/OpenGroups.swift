@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Which groups of intents of this process still wait for outcomes. Safe to use from any thread.
-final class OpenIntents: Sendable {
+/// Which groups of pushes of this process still wait for outcomes: intents that were recorded together, or deliveries that were leased
+/// together. Safe to use from any thread.
+final class OpenGroups: Sendable {
     private struct State {
         var last: Int64 = 0
         /// Pushes of a group that have no outcome yet.
@@ -10,6 +11,13 @@ final class OpenIntents: Sendable {
         var abandoned: Set<Int64> = []
         /// Groups of which nothing is left to write, still in the database.
         var answered: Set<Int64> = []
+
+        mutating func answer(_ number: Int64) {
+            guard let count = open[number] else { return }
+            open[number] = count > 1 ? count - 1 : nil
+            guard count == 1, abandoned.remove(number) == nil else { return }
+            answered.insert(number)
+        }
     }
 
     private let state = Mutex(State())
@@ -34,11 +42,16 @@ final class OpenIntents: Sendable {
     /// An outcome of each of these groups is being written, or nothing left after all.
     func answer(_ numbers: [Int64]) {
         state.withLock { state in
-            for number in numbers {
-                guard let count = state.open[number] else { continue }
-                state.open[number] = count > 1 ? count - 1 : nil
-                guard count == 1, state.abandoned.remove(number) == nil else { continue }
-                state.answered.insert(number)
+            for number in numbers { state.answer(number) }
+        }
+    }
+
+    /// The same for groups whose numbers are not of `open`, each with the pushes it has had from its beginning.
+    func answer(_ groups: [(number: Int64, size: Int)]) {
+        state.withLock { state in
+            for group in groups {
+                if state.open[group.number] == nil { state.open[group.number] = group.size }
+                state.answer(group.number)
             }
         }
     }
@@ -52,7 +65,7 @@ final class OpenIntents: Sendable {
     }
 
     /// What may be deleted now.
-    var answered: [Int64] { state.withLock { Array($0.answered) } }
+    var answered: [Int64] { state.withLock { $0.answered.sorted() } }
 
     func discard(_ numbers: [Int64]) { state.withLock { $0.answered.subtract(numbers) } }
 }
