@@ -17,11 +17,19 @@ public enum AttemptID {
         operationKey: String,
         attemptNumber: Int
     ) -> String? {
-        let parts: [String] = [
-            "pushattempt.v1", eventType.rawValue, uid, platform.rawValue, provider.rawValue, String(tokenHash.hexDigits), operationKey,
-            String(attemptNumber),
-        ]
-        guard !parts.contains(where: \.hasControlCharacter) else { return nil }
-        return SHA256.hash(data: Array(parts.joined(separator: "\n").utf8)).hexDigits
+        guard !uid.hasControlCharacter, !operationKey.hasControlCharacter else { return nil }
+        var text: [UInt8] = []
+        text.reserveCapacity(256)
+        text += "pushattempt.v1\n".utf8
+        for part in [eventType.rawValue, uid, platform.rawValue, provider.rawValue] {
+            text += part.utf8
+            text.append(UInt8(ascii: "\n"))
+        }
+        text += tokenHash.hexDigits.utf8
+        text.append(UInt8(ascii: "\n"))
+        text += operationKey.utf8
+        text.append(UInt8(ascii: "\n"))
+        text += String(attemptNumber).utf8
+        return SHA256.hash(data: text).hexDigits
     }
 }

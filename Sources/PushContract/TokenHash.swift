@@ -14,7 +14,7 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
     }
 
     /// The 64 hex digits without the prefix, as `AttemptID` uses them.
-    public var hexDigits: Substring { rawValue.dropFirst(TokenHash.prefix.count) }
+    public var hexDigits: Substring { rawValue[rawValue.utf8.index(rawValue.startIndex, offsetBy: TokenHash.prefix.utf8.count)...] }
 
     /// The hash itself, which is not a secret.
     public var description: String { rawValue }

@@ -5,9 +5,10 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     /// By reference: what is left of the arrays is moved for each batch.
     private final class Waiting: Sendable {
         let item: Item
-        let continuation: CheckedContinuation<Answer, Never>
+        /// Unchecked, as checking takes an allocation for each item; `run` resumes each once.
+        let continuation: UnsafeContinuation<Answer, Never>
 
-        init(_ item: Item, _ continuation: CheckedContinuation<Answer, Never>) {
+        init(_ item: Item, _ continuation: UnsafeContinuation<Answer, Never>) {
             self.item = item
             self.continuation = continuation
         }
@@ -45,7 +46,7 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
     /// The same; nil when it is not open.
     package func submitIfOpen(_ item: Item, isCritical: Bool = false) async -> Answer? {
         guard isOpen else { return nil }
-        return await withCheckedContinuation { (continuation: CheckedContinuation<Answer, Never>) in
+        return await withUnsafeContinuation { (continuation: UnsafeContinuation<Answer, Never>) in
             let entry = Waiting(item, continuation)
             if isCritical { critical.append(entry) } else { waiting.append(entry) }
             wake()
@@ -67,7 +68,7 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
                 await withCheckedContinuation { idle = $0 }
                 continue
             }
-            let answers = await handle(batch.map(\.item))
+            let answers = await handle(batch.map { $0.item })
             for (entry, answer) in zip(batch, answers) { entry.continuation.resume(returning: answer) }
         }
     }

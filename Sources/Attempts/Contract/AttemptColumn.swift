@@ -55,7 +55,7 @@ enum AttemptColumn: Int, CaseIterable {
     }
 
     enum Kind: Sendable {
-        case text(TextRule, any KeyPath<Attempt, String> & Sendable)
+        case text(TextRule, @Sendable (Attempt) -> String)
         case optionalText(TextRule, any WritableKeyPath<Attempt, String?> & Sendable)
         /// From 0.
         case optionalInteger(any WritableKeyPath<Attempt, Int32?> & Sendable)

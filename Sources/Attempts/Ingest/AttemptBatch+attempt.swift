@@ -13,7 +13,7 @@ extension AttemptBatch {
         var slots = AttemptSlots()
         for column in AttemptColumn.contract {
             switch column.definition.kind {
-            case .text(let rule, let path): slots[column.slot] = try append(attempt[keyPath: path], rule, column)
+            case .text(let rule, let value): slots[column.slot] = try append(value(attempt), rule, column)
             case .optionalText(let rule, let path):
                 if let text = attempt[keyPath: path] { slots[column.slot] = try append(text, rule, column) }
             case .optionalInteger(let path):

@@ -16,7 +16,7 @@ enum OutcomeDecision {
         hasOtherEnvironment: @autoclosure () -> Bool = false,
         now: Timestamp,
         delays: RetryDelays,
-        random: Double
+        random: @autoclosure () -> Double
     ) -> DeliveryNext {
         guard let classification = outcome.classification else {
             findings.tokenEnvironment = EnvironmentDecision.afterAcceptance(of: delivery, push.identity.tokenHash)
@@ -50,7 +50,7 @@ enum OutcomeDecision {
         }
         if findings.ownRefusals > 0 {
             // Others are accepted: this delivery's own fault, most likely, and soon known.
-            let at = now + RetryDecision.backOff(delays.ownRefusal, attemptNumber: findings.ownRefusals, random: random)
+            let at = now + RetryDecision.backOff(delays.ownRefusal, attemptNumber: findings.ownRefusals, random: random())
             return at < delivery.expiresAt
                 ? .retry(at: at, after: classification.reasonCode)
                 : .dead(.expired, reason: classification.reasonCode, providerErrorCode: outcome.providerErrorCode)
@@ -69,7 +69,7 @@ enum OutcomeDecision {
             now: now,
             expiresAt: delivery.expiresAt,
             delays: delays,
-            random: random
+            random: random()
         )
         switch decision {
         case .retry(let at): return .retry(at: at, after: classification.reasonCode)

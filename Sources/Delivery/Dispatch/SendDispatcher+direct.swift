@@ -44,7 +44,7 @@ extension SendDispatcher {
     /// Their transaction is committed.
     func start(_ claimed: [ClaimedDelivery]) {
         SendMetrics.claimed.increment(by: claimed.count)
-        for delivery in claimed { started.continuation.yield(delivery) }
+        started.continuation.yield(claimed)
     }
 
     /// Their transaction failed, or its end is unknown.
@@ -60,7 +60,9 @@ extension SendDispatcher {
     func handleStarted() async {
         direct.withLock { $0.open() }
         await withDiscardingTaskGroup { group in
-            for await delivery in started.stream { group.addTask { await self.handle(delivery) } }
+            for await deliveries in started.stream {
+                for delivery in deliveries { group.addTask { await self.handle(delivery) } }
+            }
         }
     }
 }

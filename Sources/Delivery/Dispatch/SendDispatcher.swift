@@ -27,7 +27,7 @@ package final class SendDispatcher: Service, Sendable {
     /// Where sends wait for slots before they are stored.
     let slotWaiters: SlotWaiters
     /// Deliveries that were leased when they were stored.
-    let started = AsyncStream<ClaimedDelivery>.makeStream()
+    let started = AsyncStream<[ClaimedDelivery]>.makeStream()
 
     /// - Parameters:
     ///   - wake: signalled by `POST /sends`, so that a send need not wait for the next round.

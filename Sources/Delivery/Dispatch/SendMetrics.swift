@@ -10,22 +10,33 @@ enum SendMetrics {
     static let stale = Counter(label: "pushwatch_sends_stale_outcomes_total")
     static let claimed = Counter(label: "pushwatch_sends_claimed_total")
     static let reaped = Counter(label: "pushwatch_sends_leases_expired_total")
+    /// Of what most outcomes are: a metric by its labels is looked up each time.
+    private static let sent = Provider.allCases.map { results($0.rawValue, outcome: "sent", reason: "none") }
+    private static let durations = Provider.allCases.map {
+        Metrics.Timer(label: "pushwatch_sends_attempt_duration_seconds", dimensions: [("provider", $0.rawValue)])
+    }
 
     /// One delivery's outcome: a try's, or its end without one.
     static func count(_ delivered: QueueDeliveries.Outcome, isTokenDeactivated: Bool) {
         let attempt = delivered.attempt
-        let dimensions = [
-            ("provider", attempt?.provider.rawValue ?? "none"), ("outcome", outcome(delivered, isTokenDeactivated: isTokenDeactivated)),
-            ("reason", attempt?.reasonCode?.rawValue ?? "none"),
-        ]
-        Counter(label: "pushwatch_sends_results_total", dimensions: dimensions).increment()
+        let outcome = outcome(delivered, isTokenDeactivated: isTokenDeactivated)
+        let index = (attempt?.provider).flatMap(Provider.allCases.firstIndex)
+        if let index, outcome == "sent", attempt?.reasonCode == nil {
+            sent[index].increment()
+        } else {
+            results(attempt?.provider.rawValue ?? "none", outcome: outcome, reason: attempt?.reasonCode?.rawValue ?? "none").increment()
+        }
         if let attempt, let code = attempt.providerErrorCode, PushOutcome.unsentCodes.contains(code) {
             let labels = [("provider", attempt.provider.rawValue), ("code", code)]
             Counter(label: "pushwatch_provider_unsent_total", dimensions: labels).increment()
         }
-        guard let attempt, let latency = attempt.latencyMs else { return }
-        Metrics.Timer(label: "pushwatch_sends_attempt_duration_seconds", dimensions: [("provider", attempt.provider.rawValue)])
-            .recordMilliseconds(Int64(latency))
+        guard let index, let latency = attempt?.latencyMs else { return }
+        durations[index].recordMilliseconds(Int64(latency))
+    }
+
+    private static func results(_ provider: String, outcome: String, reason: String) -> Counter {
+        let dimensions = [("provider", provider), ("outcome", outcome), ("reason", reason)]
+        return Counter(label: "pushwatch_sends_results_total", dimensions: dimensions)
     }
 
     /// Depth and age as last counted.

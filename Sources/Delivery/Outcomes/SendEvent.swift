@@ -23,23 +23,24 @@ struct DeliveryEvent {
     var attempt: Attempt?
     var nextAttemptAt: Timestamp?
 
-    fileprivate var json: JSONValue {
-        var members: [String: JSONValue] = [
-            "event": .string(event.rawValue), "deliveryId": .integer(deliveryId), "attempts": .integer(Int64(attempts)),
-        ]
-        members["attemptId"] = (attempt?.attemptId).map(JSONValue.string)
-        members["reasonCode"] = (attempt?.reasonCode?.rawValue).map(JSONValue.string)
-        members["providerErrorCode"] = (attempt?.providerErrorCode).map(JSONValue.string)
-        members["providerMessageId"] = (attempt?.providerMessageId).map(JSONValue.string)
-        members["nextAttemptAt"] = (nextAttemptAt?.rfc3339).map(JSONValue.string)
-        return .object(members)
+    fileprivate func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.member("event", event.rawValue)
+            json.member("deliveryId", deliveryId)
+            json.member("attempts", Int64(attempts))
+            json.member("attemptId", attempt?.attemptId)
+            json.member("reasonCode", attempt?.reasonCode?.rawValue)
+            json.member("providerErrorCode", attempt?.providerErrorCode)
+            json.member("providerMessageId", attempt?.providerMessageId)
+            json.member("nextAttemptAt", nextAttemptAt?.rfc3339)
+        }
     }
 }
 
 /// Writes events of sends into `pushOutcomes`, in the transaction that makes them true: one row each time.
 enum SendEvents {
     static func record(_ events: [DeliveryEvent], on connection: BlockingConnection) throws {
-        try insert(events.map(\.json), on: connection)
+        try insert(events, on: connection) { $0.write(to: &$1) }
     }
 
     /// Deliveries that came to this without an attempt.
@@ -49,17 +50,25 @@ enum SendEvents {
 
     /// Sends that were stored.
     static func recordAccepted(_ sends: [(sendId: String, deliveries: Int)], on connection: BlockingConnection) throws {
-        let events = sends.map { send in
-            JSONValue.object([
-                "event": .string(SendEvent.accepted.rawValue), "sendId": .string(send.sendId),
-                "deliveries": .integer(Int64(send.deliveries)),
-            ])
+        try insert(sends, on: connection) { send, json in
+            json.object { json in
+                json.member("event", SendEvent.accepted.rawValue)
+                json.member("sendId", send.sendId)
+                json.member("deliveries", Int64(send.deliveries))
+            }
         }
-        try insert(events, on: connection)
     }
 
-    static func insert(_ events: [JSONValue], on connection: BlockingConnection) throws {
+    static func insert<Event>(
+        _ events: [Event],
+        on connection: BlockingConnection,
+        write: (Event, inout JSONWriter) -> Void
+    ) throws {
         guard !events.isEmpty else { return }
-        try connection.executeLater("INSERT INTO pushOutcomes (outcomes) VALUES (\(JSONValue.array(events).text)::text::json)")
+        var json = JSONWriter()
+        json.array { json in
+            for event in events { write(event, &json) }
+        }
+        try connection.executeLater("INSERT INTO pushOutcomes (outcomes) VALUES (\(json.text)::text::json)")
     }
 }

@@ -57,7 +57,7 @@ package struct UndeliveredAlert: Sendable {
                 AS t(deliveryId, queue, outcome, reason, code)
             """
         )
-        try SendEvents.insert(events, on: connection)
+        try SendEvents.insert(events, on: connection) { $1.value($0) }
     }
 
     private var name: String {

@@ -104,24 +104,24 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
             return
         }
         // Who takes a lease over locks it against both.
-        let held = tokens.subtracting(ending).sorted()
+        let others = tokens.subtracting(ending).sorted()
         let rows = try connection.query(
             """
             WITH ended AS (
                 DELETE FROM pushLeases l USING unnest(\(ending)) AS c(leaseToken) WHERE l.leaseToken = c.leaseToken RETURNING l.leaseToken
-            ), held AS (
-                SELECT l.leaseToken FROM pushLeases l JOIN unnest(\(held)) AS c(leaseToken) USING (leaseToken)
+            ), locked AS (
+                SELECT l.leaseToken FROM pushLeases l JOIN unnest(\(others)) AS c(leaseToken) USING (leaseToken)
                 ORDER BY l.leaseToken FOR KEY SHARE OF l
             )
-            SELECT leaseToken FROM ended UNION ALL SELECT leaseToken FROM held
+            SELECT leaseToken FROM ended UNION ALL SELECT leaseToken FROM locked
             """
         )
         let valid = Set(try rows.map { try $0.decode(Int64.self) })
         var written: Set<Int64> = []
         if mayBeWritten {
             // Not in the leases that end: had the earlier try been committed, they would not be there.
-            let left = try connection.query("SELECT deliveryId FROM pushLeasedDeliveries WHERE leaseToken = ANY(\(held))")
-            written = Set(batch.indices.compactMap { batch[$0].lease }.filter { held.contains($0.leaseToken) }.map(\.deliveryId))
+            let left = try connection.query("SELECT deliveryId FROM pushLeasedDeliveries WHERE leaseToken = ANY(\(others))")
+            written = Set(batch.indices.compactMap { batch[$0].lease }.filter { others.contains($0.leaseToken) }.map(\.deliveryId))
                 .subtracting(try left.map { try $0.decode(Int64.self) })
         }
         indexes = batch.indices.filter { index in

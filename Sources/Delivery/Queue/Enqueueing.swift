@@ -28,7 +28,7 @@ struct Enqueueing {
     private var repeated: [Int: Int] = [:]
     private var admitted: [Admitted?]
     /// What is not to be stored, and may be stored already.
-    private var unstored: [Int] = []
+    private var refused: [Int] = []
 
     init(_ posts: [SendPost], cipher: TokenCipher, bulkThreshold: Int, on connection: BlockingConnection) {
         self.posts = posts
@@ -62,13 +62,13 @@ struct Enqueueing {
                 outcome[index] = .refused(problem)
             } else if let earlier = first[request.sendId] {
                 outcome[index] = .conflict
-                if requests[earlier].contentHash == request.contentHash { repeated[index] = earlier } else { unstored.append(index) }
+                if requests[earlier].contentHash == request.contentHash { repeated[index] = earlier } else { refused.append(index) }
             } else {
                 first[request.sendId] = index
             }
         }
         // Nobody is to search for the recipients of one that is stored.
-        try recognize(requests.indices.filter { outcome[$0] == nil && FanOut(requests[$0], now: now) != nil })
+        try findStored(requests.indices.filter { outcome[$0] == nil && FanOut(requests[$0], now: now) != nil })
         let open = requests.indices.filter { outcome[$0] == nil }
         let resolution = try TargetResolution(open.map { requests[$0] }, cipher: cipher, on: connection, now: now)
         for index in open {
@@ -94,7 +94,7 @@ struct Enqueueing {
                 )
             } catch let problem as Problem {
                 outcome[index] = .refused(problem)
-                unstored.append(index)
+                refused.append(index)
             }
         }
     }
@@ -104,15 +104,14 @@ struct Enqueueing {
     ///   - texts: what sends can name, for what is leased.
     mutating func store(direct: DirectLeases? = nil, texts: SendTexts = .standard) throws {
         // By id, so that two batches with the same ids wait for each other in one direction only.
-        let open = admitted.indices.compactMap { index in admitted[index].map { (index, $0) } }
-            .sorted { requests[$0.0].sendId < requests[$1.0].sendId }
+        let open = admitted.indices.filter { admitted[$0] != nil }.sorted { requests[$0].sendId < requests[$1].sendId }
         let inserted = try EnqueueQueries.insert(
-            open.map { (requests[$0.0], posts[postIndexes[$0.0]], $0.1.deliveryClass) },
+            open.map { (requests[$0], posts[postIndexes[$0]], admitted[$0]?.deliveryClass ?? .normal) },
             now: now,
             on: connection
         )
-        try recognize(unstored + open.map(\.0).filter { !inserted.contains(requests[$0].sendId) })
-        let stored = open.filter { inserted.contains(requests[$0.0].sendId) }
+        try findStored(refused + open.filter { !inserted.contains(requests[$0].sendId) })
+        let stored = open.compactMap { index in inserted.contains(requests[index].sendId) ? admitted[index].map { (index, $0) } : nil }
         guard !stored.isEmpty else { return }
         var entries = stored.flatMap { index, admitted in
             admitted.deliveries.map { delivery in
@@ -144,7 +143,7 @@ struct Enqueueing {
     }
 
     /// What was stored before is a duplicate or a conflict, whatever else could be said of it now.
-    private mutating func recognize(_ indexes: [Int]) throws {
+    private mutating func findStored(_ indexes: [Int]) throws {
         guard !indexes.isEmpty else { return }
         let known = try EnqueueQueries.known(indexes.map { requests[$0].sendId }, on: connection)
         for index in indexes {

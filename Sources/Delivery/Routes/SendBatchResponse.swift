@@ -24,15 +24,16 @@ struct SendBatchResponse {
 
         /// The same as its encoding. Most items of large batches have no more than these members, for which an encoder would take longer
         /// than the request's parser.
-        var json: JSONValue {
-            get throws {
-                guard skipped == nil, problem == nil else { return try JSONParser.read(Array(try JSONEncoder.pushwatch.encode(self))) }
-                var members: [String: JSONValue] = ["result": .string(result)]
-                members["index"] = index.map { .integer(Int64($0)) }
-                members["sendId"] = sendId.map(JSONValue.string)
-                members["deliveries"] = deliveries.map { .integer(Int64($0)) }
-                members["expiresAt"] = expiresAt.map { .string($0.rfc3339) }
-                return .object(members)
+        func write(to json: inout JSONWriter) throws {
+            guard skipped == nil, problem == nil else {
+                return json.value(try JSONParser.read(Array(try JSONEncoder.pushwatch.encode(self))))
+            }
+            json.object { json in
+                json.member("deliveries", deliveries.map(Int64.init))
+                json.member("expiresAt", expiresAt?.rfc3339)
+                json.member("index", index.map(Int64.init))
+                json.member("result", result)
+                json.member("sendId", sendId)
             }
         }
     }
@@ -61,13 +62,22 @@ struct SendBatchResponse {
         }
         var counts = ["accepted": 0, "duplicate": 0, "conflict": 0, "invalid": 0]
         for item in items { counts[item.result, default: 0] += 1 }
-        var members = counts.mapValues { JSONValue.integer(Int64($0)) }
-        members["items"] = .array(try items.map { try $0.json })
+        var json = JSONWriter()
+        try json.object { json in
+            json.member("accepted", counts["accepted"].map(Int64.init))
+            json.member("conflict", counts["conflict"].map(Int64.init))
+            json.member("duplicate", counts["duplicate"].map(Int64.init))
+            json.member("invalid", counts["invalid"].map(Int64.init))
+            json.name("items")
+            try json.array { json in
+                for item in items { try item.write(to: &json) }
+            }
+        }
         let hasNoProblems = problems.allSatisfy { $0 == nil }
         return Response(
             status: hasNoProblems ? .accepted : .init(code: 207, reasonPhrase: "Multi-Status"),
             headers: [.contentType: "application/json"],
-            body: .init(byteBuffer: ByteBuffer(bytes: JSONValue.object(members).bytes()))
+            body: .init(byteBuffer: ByteBuffer(bytes: json.bytes))
         )
     }
 

@@ -10,23 +10,26 @@ package import ServiceKit
 package struct JSONFields {
     /// Pointer to the object itself; "" for the whole body.
     package let pointer: String
-    private var rest: [String: JSONValue]
+    private let members: [String: JSONValue]
     private var asked: [String] = []
+    private var found = 0
 
     package init(_ value: JSONValue, at pointer: String = "") throws(Problem) {
         guard case .object(let members) = value else {
             throw .invalid("Send an object here; this is \(value.kind).", pointer: pointer)
         }
         self.pointer = pointer
-        rest = members
+        self.members = members
         asked.reserveCapacity(24)
     }
 
     /// The member as it is; nil when absent or null.
     package mutating func optional(_ name: String) -> JSONValue? {
+        assert(!asked.contains(name), "\(name) is asked for twice")
         asked.append(name)
-        guard let value = rest.removeValue(forKey: name), value != .null else { return nil }
-        return value
+        guard let value = members[name] else { return nil }
+        found += 1
+        return value == .null ? nil : value
     }
 
     /// - Parameter reader: made only if the member is there; most are not.
@@ -47,7 +50,7 @@ package struct JSONFields {
 
     /// Refuses what is left.
     package func finish() throws(Problem) {
-        guard let unknown = rest.keys.min() else { return }
+        guard found < members.count, let unknown = members.keys.filter({ !asked.contains($0) }).min() else { return }
         throw .invalid(
             "There is no field \"\(unknown.prefix(100))\" here. Remove it, or correct its name; known are \(asked.sorted().joined(separator: ", ")).",
             code: "unknown_field",

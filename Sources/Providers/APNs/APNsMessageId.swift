@@ -7,12 +7,20 @@ enum APNsMessageId {
         var bytes = Array(SHA256.hash(data: Array(attemptId.utf8)).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-            text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        return String(unsafeUninitializedCapacity: 36) { text in
+            var length = 0
+            func append(_ byte: UInt8) {
+                text[length] = byte
+                length += 1
+            }
+            for (index, byte) in bytes.enumerated() {
+                if index == 4 || index == 6 || index == 8 || index == 10 { append(UInt8(ascii: "-")) }
+                append(digit(byte >> 4))
+                append(digit(byte & 15))
+            }
+            return length
         }
-        return String(decoding: text, as: UTF8.self)
     }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
 }

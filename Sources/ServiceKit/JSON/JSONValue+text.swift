@@ -14,7 +14,7 @@ extension JSONValue {
         return bytes
     }
 
-    private func write(into bytes: inout [UInt8], without keys: [String] = []) {
+    func write(into bytes: inout [UInt8], without keys: [String] = []) {
         switch self {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
@@ -43,7 +43,7 @@ extension JSONValue {
         }
     }
 
-    private static func write(_ string: String, into bytes: inout [UInt8]) {
+    static func write(_ string: String, into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var string = string
         string.withUTF8 { text in

@@ -16,7 +16,7 @@ struct BenchDatabase: Sendable {
     ]
     /// A new server fills each segment of its WAL with zeros before it writes to it; one that has been running writes to those that it has
     /// used before. So these, of `min_wal_size` together, are used before.
-    private static let recycledSegments = 128
+    private static let usedSegments = 128
 
     static func make(in given: String?, logger: Logger) async throws -> BenchDatabase {
         let name = "pushwatch_bench_\(getpid())"
@@ -33,7 +33,7 @@ struct BenchDatabase: Sendable {
         try await connection.executeScript(
             """
             DO $$ BEGIN
-                FOR segment IN 1..\(recycledSegments) LOOP
+                FOR segment IN 1..\(usedSegments) LOOP
                     PERFORM pg_logical_emit_message(false, 'bench', '');
                     PERFORM pg_switch_wal();
                 END LOOP;

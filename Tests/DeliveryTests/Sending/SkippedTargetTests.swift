@@ -98,7 +98,9 @@ struct SkippedTargetTests {
         let items = SendBatchResponse(batch, receipts: receipts).items
         #expect(items.map(\.result) == ["accepted", "accepted", "duplicate", "conflict", "invalid", "invalid"])
         for item in items {
-            #expect(try item.json == JSONParser.read(Array(try JSONEncoder.pushwatch.encode(item))))
+            var json = JSONWriter()
+            try item.write(to: &json)
+            #expect(try JSONParser.read(json.bytes) == JSONParser.read(Array(try JSONEncoder.pushwatch.encode(item))))
         }
     }
 }
