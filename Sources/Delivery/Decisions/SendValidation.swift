@@ -33,7 +33,7 @@ package enum SendValidation {
         app: String,
         texts: SendTexts
     ) throws(Problem) -> PushMessage? {
-        guard let content = texts.resolve(request.content.json, app: app, locale: nil) else {
+        guard let content = texts.resolve(request.storedContent, app: app, locale: nil) else {
             throw .invalid(
                 "There is no text of this name for \(app). Add it to the file of `sends.texts`, or send a title and a body.",
                 code: "unknown_text",

@@ -38,7 +38,14 @@ extension SendDispatcher {
 
     /// These are leased, in a transaction that is not committed yet, in place of what was reserved for them.
     func enter(_ claimed: [ClaimedDelivery], for reservations: [SlotReservation] = []) {
-        slots.enter(claimed.map { ($0, credential($0.scope)) }, for: reservations, now: .now)
+        // Most are of one scope.
+        var last: (scope: PushScope, credential: SendSlots.Credential)?
+        let deliveries = claimed.map { delivery in
+            let scope = delivery.scope
+            if last?.scope != scope { last = (scope, credential(scope)) }
+            return (delivery, last?.credential ?? credential(scope))
+        }
+        slots.enter(deliveries, for: reservations, now: .now)
     }
 
     /// Their transaction is committed.

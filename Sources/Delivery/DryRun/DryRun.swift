@@ -54,7 +54,7 @@ package struct DryRun: Sendable {
             return document
         }
         do throws(PushError) {
-            let content = store.texts.resolve(request.content.json, app: target.app, locale: target.locale) ?? request.content.json
+            let content = store.texts.resolve(request.storedContent, app: target.app, locale: target.locale) ?? request.storedContent
             let result = try await provider.dryRun(
                 try PushMessage(json: content, expiresAt: request.expiresAt),
                 to: PushTarget(provider: target.provider, token: token.rawValue, environment: target.environment, app: target.app),

@@ -159,7 +159,7 @@ extension ClaimedDelivery {
             content: entry.content
                 ?? contents.content(
                     of: send.sendId,
-                    stored: send.content.json.text,
+                    stored: send.storedContent.text,
                     provider: delivery.provider,
                     app: delivery.app,
                     locale: key.12,

@@ -34,7 +34,7 @@ enum EnqueueQueries {
             INSERT INTO pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, notBefore, expiresAt)
             SELECT sendId, contentHash, requestId, author, content::jsonb, class::pushClass, policy::pushPolicy, \(now), notBefore, expiresAt
             FROM unnest(\(sends.map(\.sendId)), \(sends.map(\.contentHash) as [[UInt8]]), \(entries.map(\.post.requestId)),
-                \(entries.map(\.post.author)), \(sends.map(\.content.json.text)), \(entries.map(\.deliveryClass.rawValue)),
+                \(entries.map(\.post.author)), \(sends.map(\.storedContent.text)), \(entries.map(\.deliveryClass.rawValue)),
                 \(sends.map(\.policy.rawValue)), \(sends.map(\.notBefore)), \(sends.map(\.expiresAt)))
                 AS t(sendId, contentHash, requestId, author, content, class, policy, notBefore, expiresAt)
             ON CONFLICT (sendId) DO NOTHING

@@ -1,6 +1,7 @@
 import HTTPServer
 package import Postgres
 package import PushContract
+import ServiceKit
 
 /// One send as a caller asks for it, checked as far as it can be without the database. By reference, as it is handed on many times until
 /// it is stored.
@@ -28,6 +29,8 @@ package final class SendRequest: Sendable {
     package let sendId: String
     package let target: Target
     package let content: SendContent
+    /// `content` as it is stored, made once.
+    let storedContent: JSONValue
     /// Nil: normal, or bulk with many deliveries.
     package let deliveryClass: DeliveryClass?
     package let policy: DeliveryPolicy
@@ -58,6 +61,7 @@ package final class SendRequest: Sendable {
         self.sendId = sendId
         self.target = target
         self.content = content
+        storedContent = content.json
         self.deliveryClass = deliveryClass
         self.policy = policy
         self.version = version

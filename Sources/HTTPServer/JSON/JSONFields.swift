@@ -25,6 +25,8 @@ package struct JSONFields {
 
     /// The member as it is; nil when absent or null.
     package mutating func optional(_ name: String) -> JSONValue? {
+        // All are found: the others are absent, and there is nothing unknown to say which are known.
+        guard found < members.count else { return nil }
         assert(!asked.contains(name), "\(name) is asked for twice")
         asked.append(name)
         guard let value = members[name] else { return nil }
