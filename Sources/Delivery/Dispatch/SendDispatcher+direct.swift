@@ -42,8 +42,10 @@ extension SendDispatcher {
         var last: (scope: PushScope, credential: SendSlots.Credential)?
         let deliveries = claimed.map { delivery in
             let scope = delivery.scope
-            if last?.scope != scope { last = (scope, credential(scope)) }
-            return (delivery, last?.credential ?? credential(scope))
+            if let last, last.scope == scope { return (delivery, last.credential) }
+            let credential = credential(scope)
+            last = (scope, credential)
+            return (delivery, credential)
         }
         slots.enter(deliveries, for: reservations, now: .now)
     }

@@ -54,13 +54,11 @@ package struct OutcomeStore<Kind: DeliveryKind>: Sendable {
 /// What ends with a batch of outcomes: groups of which it has the last.
 package struct OutcomeGroups: Sendable {
     /// By their numbers.
-    var intents: [Int64] = []
+    var intents: [Int64]
     /// By their tokens.
-    var leases: [Int64] = []
+    var leases: [Int64]
 
-    package init() {}
-
-    init(intents: [Int64], leases: [Int64]) {
+    package init(intents: [Int64] = [], leases: [Int64] = []) {
         self.intents = intents
         self.leases = leases
     }
@@ -87,7 +85,7 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
     private let now: Timestamp
     private let connection: BlockingConnection
 
-    /// Holds the leases, or ends them.
+    /// Locks the leases, or ends them.
     init(
         _ batch: [DeliveryOutcome<Kind.Consequence>],
         ending: [Int64],

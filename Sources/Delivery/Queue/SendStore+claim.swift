@@ -157,7 +157,8 @@ enum ClaimQueries {
         lease AS MATERIALIZED (
             \(EnqueueQueries.lease)
         ), fresh AS MATERIALIZED (
-            SELECT t.seq, t.deliveryId, t.attemptNumber, lease.leaseToken, lease.claimedAt, v.pushTokenHash AS deviceTokenHash, d.sendId, d.kind, d.ownerKey, d.expiresAt, d.collapseKey, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
+            SELECT t.seq, t.deliveryId, t.attemptNumber, lease.leaseToken, lease.claimedAt, v.pushTokenHash AS deviceTokenHash,
+                d.sendId, d.kind, d.ownerKey, d.expiresAt, d.collapseKey, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
                 coalesce(v.environment, d.environment) AS environment, d.app, coalesce(v.pushToken, d.pushToken) AS pushToken,
                 coalesce(v.pushTokenHash, d.tokenHash) AS tokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince, v.appVersion,
                 v.environmentTrial, v.locale

@@ -115,7 +115,7 @@ struct AbandonedDelivery {
 }
 
 enum ReapQueries {
-    /// Leases of one transaction, each of `DispatcherConfiguration.claimLimit` deliveries at most.
+    /// Leases of one transaction. None has more deliveries than an instance has slots.
     private static let limit = 4
 
     /// In two statements: until the leases are locked, outcomes of some of their deliveries may be written. The second sees them all.

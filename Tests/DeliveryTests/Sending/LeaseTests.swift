@@ -84,7 +84,7 @@ struct LeaseTests {
             let again = try await bench.outcomes.write(first + [other], mayBeWritten: true)
             #expect(again.dispositions == [.stale, .stale, .written])
             let last = [try outcome(bench, of: claimed[3], .accepted("m"))]
-            let end = OutcomeGroups(intents: [], leases: [claimed[3].leaseToken])
+            let end = OutcomeGroups(leases: [claimed[3].leaseToken])
             #expect(try await bench.outcomes.write(last, ending: end).dispositions == [.written])
             #expect(try await bench.outcomes.write(last, ending: end, mayBeWritten: true).dispositions == [.stale])
             #expect(try await bench.count("pushLeases") == 0)
