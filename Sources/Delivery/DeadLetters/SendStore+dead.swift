@@ -43,6 +43,7 @@ extension SendStore {
                 let (deliveryId, attempts) = try row.decode((Int64, Int32).self)
                 return (deliveryId: deliveryId, attempts: Int(attempts))
             }
+            try DeadQueries.leaveLeases(retried.map(\.deliveryId), on: connection)
             try SendEvents.record(.retried, retried, on: connection)
             return retried.count
         }
@@ -50,6 +51,17 @@ extension SendStore {
 }
 
 enum DeadQueries {
+    /// A lease may last for others that were leased with a dead letter, which is no longer there to say that it has ended.
+    static func leaveLeases(_ deliveryIds: [Int64], on connection: BlockingConnection) throws {
+        guard !deliveryIds.isEmpty else { return }
+        try connection.executeLater(
+            """
+            UPDATE pushLeases SET returned = returned || ARRAY(SELECT unnest(deliveryIds) INTERSECT SELECT unnest(\(deliveryIds)))
+            WHERE deliveryIds && \(deliveryIds)
+            """
+        )
+    }
+
     /// Those of sends: the owner of any other delivery makes a new one if it is still wanted.
     static func matching(_ filter: DeadLetterFilter) -> Query {
         """

@@ -72,6 +72,21 @@ struct LeaseTests {
         }
     }
 
+    @Test("a dead letter that is put back while its lease lasts for others is not taken over with them")
+    func putBack() async throws {
+        try await SendingBench.with { bench in
+            let claimed = try await claimFour(bench)
+            try await bench.outcomes.write([try outcome(bench, of: claimed[0], .apns(413, "PayloadTooLarge"))])
+            let filter = try DeadLetterFilter(query: ["sendId": "s1"], now: .now())
+            #expect(try await bench.store.retryDeadLetters(filter, lifetime: .seconds(60)) == 1)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+            #expect(try await bench.send("s1").deliveries.map(\.state) == [.queued])
+            try await bench.pool.execute("UPDATE pushLeases SET leaseUntil = now()")
+            #expect(try await bench.store.reap() == 3)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
     @Test("outcomes that are written again, as the answer to their commit was lost, change nothing")
     func writtenAgain() async throws {
         try await SendingBench.with { bench in
