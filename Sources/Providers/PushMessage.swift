@@ -30,7 +30,10 @@ package struct PushMessage: Sendable, Hashable {
     package var validateOnly = false
 
     /// The `apns-topic` of this message to an app.
-    package func apnsTopic(of app: String) -> String { topic ?? app + pushType.topicSuffix }
+    package func apnsTopic(of app: String) -> String {
+        let suffix = pushType.topicSuffix
+        return topic ?? (suffix.isEmpty ? app : app + suffix)
+    }
 
     package init(
         title: String? = nil,

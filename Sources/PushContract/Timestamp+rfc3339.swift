@@ -23,9 +23,22 @@ extension Timestamp {
         let (year, month, dayOfMonth) = Timestamp.civil(fromDays: day)
         let seconds = rest / 1_000_000
         let fraction = rest % 1_000_000
-        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))"
-        let time = "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
-        return fraction == 0 ? "\(date)T\(time)Z" : "\(date)T\(time).\(padded(fraction, 6))Z"
+        var text = ""
+        text.reserveCapacity(27)
+        func append(_ value: Int64, _ width: Int, _ separator: String) {
+            let digits = String(value)
+            for _ in 0..<max(0, width - digits.utf8.count) { text += "0" }
+            text += digits
+            text += separator
+        }
+        append(year, 4, "-")
+        append(month, 2, "-")
+        append(dayOfMonth, 2, "T")
+        append(seconds / 3600, 2, ":")
+        append(seconds / 60 % 60, 2, ":")
+        append(seconds % 60, 2, fraction == 0 ? "Z" : ".")
+        if fraction != 0 { append(fraction, 6, "Z") }
+        return text
     }
 
     /// Days since 1970 of a proleptic Gregorian date (the usual era-based arithmetic).
@@ -70,11 +83,6 @@ extension Timestamp: Codable {
         var container = encoder.singleValueContainer()
         try container.encode(rfc3339)
     }
-}
-
-private func padded(_ value: Int64, _ width: Int) -> String {
-    let digits = String(value)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
 }
 
 /// A cursor over the bytes of one date-time.

@@ -29,20 +29,12 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
 
     /// Hash of an APNs token: white space and `<>` stripped, hex digits lower-cased.
     public static func apns(_ token: String) throws(Failure) -> TokenHash {
-        let canonical = apnsBytes(token)
-        guard !canonical.isEmpty else { throw .empty }
-        guard canonical.count <= 4096 else { throw .tooLong }
-        guard canonical.allSatisfy(isLowerHex) else { throw .notHexadecimal }
-        guard canonical.count.isMultiple(of: 2) else { throw .oddLength }
-        return TokenHash(hashing: canonical)
+        TokenHash(hashing: try apnsBytes(token))
     }
 
     /// Hash of an FCM token: outer white space trimmed, case kept.
     public static func fcm(_ token: String) throws(Failure) -> TokenHash {
-        let canonical = fcmBytes(token)
-        guard !canonical.isEmpty else { throw .empty }
-        guard canonical.count <= 4096 else { throw .tooLong }
-        return TokenHash(hashing: canonical)
+        TokenHash(hashing: try fcmBytes(token))
     }
 
     /// Hash of a token as its provider canonicalises it.
@@ -53,24 +45,31 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
         }
     }
 
-    /// What is hashed, as text: what a provider is sent.
-    package static func canonical(_ token: String, provider: Provider) -> String {
-        switch provider.tokenForm {
-        case .hexadecimal: String(decoding: apnsBytes(token), as: UTF8.self)
-        case .text: String(decoding: fcmBytes(token), as: UTF8.self)
-        }
+    /// The hash, and what is hashed, as text: what a provider is sent.
+    package static func withCanonical(_ token: String, provider: Provider) throws(Failure) -> (hash: TokenHash, canonical: String) {
+        let bytes =
+            switch provider.tokenForm {
+            case .hexadecimal: try apnsBytes(token)
+            case .text: try fcmBytes(token)
+            }
+        return (TokenHash(hashing: bytes), String(decoding: bytes, as: UTF8.self))
     }
 
-    private static func apnsBytes(_ token: String) -> [UInt8] {
+    private static func apnsBytes(_ token: String) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(token.utf8.count)
         for byte in token.utf8 where !isSpace(byte) && byte != 0x3C && byte != 0x3E { bytes.append(lowered(byte)) }
+        guard !bytes.isEmpty else { throw .empty }
+        guard bytes.count <= 4096 else { throw .tooLong }
+        guard bytes.allSatisfy(isLowerHex) else { throw .notHexadecimal }
+        guard bytes.count.isMultiple(of: 2) else { throw .oddLength }
         return bytes
     }
 
-    private static func fcmBytes(_ token: String) -> [UInt8] {
+    private static func fcmBytes(_ token: String) throws(Failure) -> [UInt8] {
         let bytes = Array(token.utf8)
-        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) }) else { return [] }
+        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) }) else { throw .empty }
+        guard last - first < 4096 else { throw .tooLong }
         return Array(bytes[first...last])
     }
 
@@ -98,7 +97,7 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
     }
 
     private init(hashing canonical: [UInt8]) {
-        rawValue = TokenHash.prefix + SHA256.hash(data: canonical).hexDigits
+        rawValue = hexText(of: SHA256.hash(data: canonical), count: SHA256.byteCount, after: TokenHash.prefix)
     }
 }
 
@@ -109,13 +108,30 @@ private func isLowerHex(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) ||
 extension Sequence<UInt8> {
     /// Lower-case hex digits, two a byte.
     package var hexDigits: String {
-        let table = Array("0123456789abcdef".utf8)
-        var digits: [UInt8] = []
-        digits.reserveCapacity(64)
-        for byte in self {
-            digits.append(table[Int(byte >> 4)])
-            digits.append(table[Int(byte & 15)])
-        }
-        return String(decoding: digits, as: UTF8.self)
+        let bytes = Array(self)
+        return hexText(of: bytes, count: bytes.count)
     }
 }
+
+extension Digest {
+    /// The same, without an array of its bytes.
+    package var hexDigits: String { hexText(of: self, count: Self.byteCount) }
+}
+
+private func hexText(of bytes: some Sequence<UInt8>, count: Int, after prefix: String = "") -> String {
+    String(unsafeUninitializedCapacity: prefix.utf8.count + 2 * count) { text in
+        var end = 0
+        func append(_ byte: UInt8) {
+            text[end] = byte
+            end += 1
+        }
+        for byte in prefix.utf8 { append(byte) }
+        for byte in bytes {
+            append(hexDigit(byte >> 4))
+            append(hexDigit(byte & 15))
+        }
+        return end
+    }
+}
+
+private func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }

@@ -1,25 +1,46 @@
+import Synchronization
+
 /// Collects items into batches: each batch is what was submitted while the one before was in progress, so batches grow with the load.
 ///
-/// `run` handles the items, not the tasks that submit them: a cancelled task still waits for its answer.
-package actor GroupCommit<Item: Sendable, Answer: Sendable> {
+/// `run` handles the items, not the tasks that submit them: a cancelled task still waits for its answer. Safe to use from any task; no actor,
+/// as a task would have to be scheduled once more for each item.
+package final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
     /// By reference: what is left of the arrays is moved for each batch.
     private final class Waiting: Sendable {
         let item: Item
         /// Unchecked, as checking takes an allocation for each item; `run` resumes each once.
-        let continuation: UnsafeContinuation<Answer, Never>
+        let continuation: UnsafeContinuation<Answer?, Never>
 
-        init(_ item: Item, _ continuation: UnsafeContinuation<Answer, Never>) {
+        init(_ item: Item, _ continuation: UnsafeContinuation<Answer?, Never>) {
             self.item = item
             self.continuation = continuation
         }
     }
 
+    private struct State {
+        var waiting: [Waiting] = []
+        var critical: [Waiting] = []
+        var idle: UnsafeContinuation<Void, Never>?
+        var isOpen = false
+
+        mutating func take(_ limit: Int) -> [Waiting] {
+            let first = critical.prefix(max((limit + 1) / 2, limit - waiting.count))
+            let rest = waiting.prefix(limit - first.count)
+            critical.removeFirst(first.count)
+            waiting.removeFirst(rest.count)
+            return Array(first) + rest
+        }
+
+        /// To be resumed when the lock is free.
+        mutating func takeIdle() -> UnsafeContinuation<Void, Never>? {
+            defer { idle = nil }
+            return idle
+        }
+    }
+
     private let limit: Int
     private let handle: @Sendable ([Item]) async -> [Answer]
-    private var waiting: [Waiting] = []
-    private var critical: [Waiting] = []
-    private var idle: CheckedContinuation<Void, Never>?
-    private var isOpen = false
+    private let state = Mutex(State())
 
     /// - Parameters:
     ///   - limit: items of a batch at most.
@@ -31,8 +52,10 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
 
     /// Before `run`, and before anything is submitted.
     package func open() {
-        precondition(!isOpen, "one run at a time")
-        isOpen = true
+        state.withLock { state in
+            precondition(!state.isOpen, "one run at a time")
+            state.isOpen = true
+        }
     }
 
     /// Returns when the batch with this item was handled.
@@ -45,47 +68,54 @@ package actor GroupCommit<Item: Sendable, Answer: Sendable> {
 
     /// The same; nil when it is not open.
     package func submitIfOpen(_ item: Item, isCritical: Bool = false) async -> Answer? {
-        guard isOpen else { return nil }
-        return await withUnsafeContinuation { (continuation: UnsafeContinuation<Answer, Never>) in
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Answer?, Never>) in
             let entry = Waiting(item, continuation)
-            if isCritical { critical.append(entry) } else { waiting.append(entry) }
-            wake()
+            let (isOpen, idle) = state.withLock { state in
+                guard state.isOpen else { return (false, nil as UnsafeContinuation<Void, Never>?) }
+                if isCritical { state.critical.append(entry) } else { state.waiting.append(entry) }
+                return (true, state.takeIdle())
+            }
+            if !isOpen { continuation.resume(returning: nil) }
+            idle?.resume()
         }
     }
 
     /// Everything was submitted: `run` ends when it is handled.
     package func close() {
-        isOpen = false
-        wake()
+        let idle = state.withLock { state in
+            state.isOpen = false
+            return state.takeIdle()
+        }
+        idle?.resume()
     }
 
     /// Handles batches until it is closed.
     package func run() async {
         while true {
-            let batch = take()
+            let (batch, isOpen) = state.withLock { ($0.take(limit), $0.isOpen) }
             guard !batch.isEmpty else {
                 guard isOpen else { return }
-                await withCheckedContinuation { idle = $0 }
+                await waitForItems()
                 continue
             }
             let answers = await handle(batch.map { $0.item })
-            for (entry, answer) in zip(batch, answers) { entry.continuation.resume(returning: answer) }
+            for index in batch.indices { batch[index].continuation.resume(returning: answers[index]) }
+        }
+    }
+
+    private func waitForItems() async {
+        await withUnsafeContinuation { continuation in
+            let isReady = state.withLock { state in
+                if state.isOpen && state.waiting.isEmpty && state.critical.isEmpty {
+                    state.idle = continuation
+                    return false
+                }
+                return true
+            }
+            if isReady { continuation.resume() }
         }
     }
 
     /// Items that wait for a batch.
-    package var count: Int { waiting.count + critical.count }
-
-    private func take() -> [Waiting] {
-        let first = critical.prefix(max((limit + 1) / 2, limit - waiting.count))
-        let rest = waiting.prefix(limit - first.count)
-        critical.removeFirst(first.count)
-        waiting.removeFirst(rest.count)
-        return Array(first) + rest
-    }
-
-    private func wake() {
-        idle?.resume()
-        idle = nil
-    }
+    package var count: Int { state.withLock { $0.waiting.count + $0.critical.count } }
 }

@@ -38,7 +38,7 @@ struct LiveInstance: Sendable {
     /// Takes up to `limit` deliveries of the queue, as a dispatcher that then dies.
     func claim(_ limit: Int) async throws -> [ClaimedDelivery] {
         var claimed: [ClaimedDelivery] = []
-        for queue in try await sends.queues() where queue.hasWork {
+        for queue in try await sends.queues() where queue.first != nil {
             claimed += try await sends.claim(queue: queue.queue.id, cursor: 0, limit: limit, lease: .seconds(60), worker: "doomed")
         }
         return claimed

@@ -12,14 +12,14 @@ struct GroupCommitTests {
             handled.withLock { $0.append(items) }
             return items
         }
-        await commit.open()
+        commit.open()
         await withTaskGroup(of: Void.self) { group in
             for item in others + critical {
                 group.addTask { #expect(await commit.submit(item, isCritical: critical.contains(item)) == item) }
             }
-            while await commit.count < others.count + critical.count { await Task.yield() }
+            while commit.count < others.count + critical.count { await Task.yield() }
             group.addTask { await commit.run() }
-            await commit.close()
+            commit.close()
         }
         return handled.withLock { $0 }
     }

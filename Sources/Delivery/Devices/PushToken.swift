@@ -9,8 +9,7 @@ package struct PushToken: Sendable, Hashable, CustomStringConvertible, CustomDeb
 
     /// Throws when the text cannot be a token of that provider.
     package init(_ text: String, provider: Provider) throws(TokenHash.Failure) {
-        hash = try TokenHash.of(text, provider: provider)
-        rawValue = TokenHash.canonical(text, provider: provider)
+        (hash, rawValue) = try TokenHash.withCanonical(text, provider: provider)
     }
 
     /// From the database, where token and hash were stored together.

@@ -16,9 +16,9 @@ struct DirectAdmission {
     /// It begins nothing more.
     mutating func close() { isOpen = false }
 
-    mutating func look(at queues: [(queue: SendQueue, hasWork: Bool)], throttles: [SendThrottle], now: ContinuousClock.Instant) {
-        empty = Set(queues.filter { !$0.hasWork }.map(\.queue.id))
-        waitingSince = queues.contains(where: \.hasWork) ? waitingSince ?? now : nil
+    mutating func look(at queues: [(queue: SendQueue, first: Int64?)], throttles: [SendThrottle], now: ContinuousClock.Instant) {
+        empty = Set(queues.filter { $0.first == nil }.map(\.queue.id))
+        waitingSince = queues.contains { $0.first != nil } ? waitingSince ?? now : nil
         self.throttles = throttles
     }
 

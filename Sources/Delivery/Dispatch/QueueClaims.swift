@@ -23,6 +23,7 @@ struct QueueClaims {
     private var dueReached: Timestamp?
     private var sweepStart: Timestamp?
     private var lookBack = LookBack<Position>()
+    private var settled = SettledPlaces()
     var throttles: [SendThrottle] = []
     var sweptAt: ContinuousClock.Instant?
     /// Deliveries of closed circuits are left to make ready.
@@ -48,17 +49,29 @@ struct QueueClaims {
     private static let dueMargin = Duration.seconds(5)
 
     /// This round also searches what others have passed.
-    ///
-    /// - Parameters:
-    ///   - now: by the database's clock.
-    ///   - lastReady: the last place in a queue that was given.
-    mutating func beginSweep(at now: Timestamp, lastReady: Int64) {
-        readyBefore = self.lastReady
-        self.lastReady = lastReady
+    mutating func beginSweep(at position: QueuePosition) {
+        // The database is another one, or an earlier state of it.
+        if position.lastReady < lastReady { forgetPositions() }
+        readyBefore = lastReady
+        lastReady = position.lastReady
         let start = lookBack.next(from: Position(cursors: cursors, due: dueReached))
-        cursors = start?.cursors ?? [:]
+        cursors = settled.searched.merging(start?.cursors ?? [:], uniquingKeysWith: max)
         dueSince = start?.due
-        sweepStart = now
+        sweepStart = position.now
+        settled.beginSweep(at: position)
+    }
+
+    private mutating func forgetPositions() {
+        (cursors, reached, lookBack, settled) = ([:], [:], LookBack(), SettledPlaces())
+        (dueSince, dueReached) = (nil, nil)
+    }
+
+    /// What a look at the queues from `cursors` on found.
+    mutating func looked(at queues: [(queue: SendQueue, first: Int64?)], isSweep: Bool) {
+        if isSweep {
+            settled.searched(from: cursors, found: queues.map { ($0.queue.id, $0.first) })
+        }
+        for (queue, first) in queues where first == nil { foundNothing(in: queue.id) }
     }
 
     /// Nothing that was due at the latest sweep is left.
@@ -68,7 +81,7 @@ struct QueueClaims {
     }
 
     /// Nothing is ready from the cursor on. What got its place before the last sweep but one has been committed, or is late.
-    mutating func foundNothing(in queue: Int32) { cursors[queue] = max(reached[queue, default: 0], readyBefore) }
+    private mutating func foundNothing(in queue: Int32) { cursors[queue] = max(reached[queue, default: 0], readyBefore) }
 
     /// - Parameter last: the place of the last delivery that was claimed.
     mutating func claimed(_ last: Int64, in queue: Int32) {

@@ -26,7 +26,7 @@ extension SendDispatcher {
         var round = Round()
         let sweep = queueClaims.isSweepDue(configuration.sweep, now: now) ? try await store.position() : nil
         if let sweep {
-            queueClaims.beginSweep(at: sweep.now, lastReady: sweep.lastReady)
+            queueClaims.beginSweep(at: sweep)
             try await reap(since: queueClaims.dueSince)
             try await giveBack()
             queueClaims.throttles = try await throttles.current()
@@ -38,10 +38,11 @@ extension SendDispatcher {
         if promoted < ClaimQueries.promoteLimit { queueClaims.foundAllDue() }
         round.isMoreWaiting = promoted == ClaimQueries.promoteLimit || queueClaims.isReleasing
         let allQueues = try await store.queues(cursors: queueClaims.cursors)
-        for idle in allQueues where !idle.hasWork { queueClaims.foundNothing(in: idle.queue.id) }
+        queueClaims.looked(at: allQueues, isSweep: sweep != nil)
         direct.withLock { $0.look(at: allQueues, throttles: queueClaims.throttles, now: .now) }
         wakeSlotWaiters()
-        let queues = allQueues.filter { $0.hasWork && allowed($0.queue) > 0 }.map(\.queue)
+        let first = Dictionary(uniqueKeysWithValues: allQueues.compactMap { look in look.first.map { (look.queue.id, $0) } })
+        let queues = allQueues.map(\.queue).filter { first[$0.id] != nil && allowed($0) > 0 }
         // A claim holds up those of other credentials.
         let isShared = Set(allQueues.map { credential($0.queue.scope) }).count > 1
         let claimLimit = isShared ? min(configuration.claimLimit, Self.sharedClaimLimit) : configuration.claimLimit
@@ -61,7 +62,7 @@ extension SendDispatcher {
             let isPaced =
                 pipeline.gate.blocks(queue.scope, credential: credential.name) || isShared && !queue.isCritical && slots.isSlow(credential)
             if isPaced { limit = min(limit, queueClaims.takePaced(of: queue.id, now: now)) }
-            let claimed = try await claim(limit, queue, &queueClaims, start: start)
+            let claimed = try await claim(limit, queue, from: first[queue.id] ?? 0, &queueClaims, start: start)
             queueClaims[credential].claimed(claimed, of: grant)
             round.claimed += claimed
             let isFull = claimed == limit && !isPaced
@@ -132,9 +133,12 @@ extension SendDispatcher {
     }
 
     /// How many were claimed.
+    ///
+    /// - Parameter first: the first place of the queue that was seen. What is before it was searched already.
     private func claim(
         _ count: Int,
         _ queue: SendQueue,
+        from first: Int64,
         _ queueClaims: inout QueueClaims,
         start: (ClaimedDelivery) -> Void
     ) async throws -> Int {
@@ -147,7 +151,7 @@ extension SendDispatcher {
         do {
             claimed = try await store.claim(
                 queue: queue.id,
-                cursor: queueClaims.cursors[queue.id] ?? 0,
+                cursor: first,
                 limit: limit,
                 lease: configuration.lease,
                 worker: configuration.worker

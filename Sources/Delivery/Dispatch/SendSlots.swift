@@ -11,7 +11,8 @@ final class SendSlots: Sendable {
         var name: String
     }
 
-    fileprivate struct Use {
+    /// By reference: each lease has that of its credential.
+    fileprivate final class Use {
         var limit: AdaptiveLimit
         var capacity: Int
         var critical = 0
@@ -20,18 +21,29 @@ final class SendSlots: Sendable {
         var unanswered: [(deliveryId: Int64, since: ContinuousClock.Instant)] = []
         var first = 0
 
+        init(limit: AdaptiveLimit, capacity: Int) {
+            self.limit = limit
+            self.capacity = capacity
+        }
+
         var inFlight: Int { critical + others }
 
-        mutating func enter(_ delivery: ClaimedDelivery, now: ContinuousClock.Instant) {
+        func enter(_ delivery: ClaimedDelivery, now: ContinuousClock.Instant) {
             if delivery.deliveryClass == .critical { critical += 1 } else { others += 1 }
             unanswered.append((delivery.deliveryId, now))
         }
     }
 
+    fileprivate struct Lease {
+        var token: Int64
+        var use: Use
+        var isAnswered = false
+    }
+
     fileprivate struct State {
         var uses: [Credential: Use] = [:]
         /// By delivery.
-        var leases: [Int64: (token: Int64, credential: Credential, isAnswered: Bool)] = [:]
+        var leases: [Int64: Lease] = [:]
         var byQueue: [Int32: Int] = [:]
         /// Taken, and not entered yet.
         var reserved = 0
@@ -57,9 +69,7 @@ final class SendSlots: Sendable {
             state.uses = state.uses.filter {
                 $0.value.inFlight > 0 || requesting.contains($0.key) || $0.value.limit.exact < Double(capacity)
             }
-            for key in requesting where state.uses[key] == nil {
-                state.uses[key] = Use(limit: AdaptiveLimit(maximum: capacity), capacity: capacity)
-            }
+            for key in requesting { _ = state.use(of: key, capacity: capacity) }
             let active = state.uses.filter { $0.value.inFlight > 0 || requesting.contains($0.key) }
             let shares = active.mapValues { use in
                 let oldest = use.unanswered.dropFirst(use.first).first { state.leases[$0.deliveryId]?.isAnswered == false }
@@ -119,10 +129,10 @@ final class SendSlots: Sendable {
     ) {
         state.withLock { state in
             for (delivery, credential) in deliveries {
-                state.leases[delivery.deliveryId] = (delivery.leaseToken, credential, false)
+                let use = state.use(of: credential, capacity: capacity)
+                state.leases[delivery.deliveryId] = Lease(token: delivery.leaseToken, use: use)
                 state.byQueue[delivery.queue, default: 0] += 1
-                state.uses[credential, default: Use(limit: AdaptiveLimit(maximum: capacity), capacity: capacity)]
-                    .enter(delivery, now: now)
+                use.enter(delivery, now: now)
             }
             for one in reservations { state.change(-one.count, of: one.queue, one.credential) }
         }
@@ -131,18 +141,17 @@ final class SendSlots: Sendable {
     /// The provider answered, or did not in time.
     func answer(_ delivery: ClaimedDelivery, _ outcome: PushOutcome, now: ContinuousClock.Instant) {
         state.withLock { state in
-            guard let credential = state.leases[delivery.deliveryId]?.credential else { return }
-            state.leases[delivery.deliveryId]?.isAnswered = true
-            state.uses[credential]?.limit.note(outcome, now: now)
+            guard let index = state.leases.index(forKey: delivery.deliveryId) else { return }
+            state.leases.values[index].isAnswered = true
+            state.leases.values[index].use.limit.note(outcome, now: now)
         }
     }
 
     /// The outcome is written. True when its credential has free slots enough for another claim.
     func leave(_ delivery: ClaimedDelivery) -> Bool {
         state.withLock { state in
-            guard let credential = state.leases.removeValue(forKey: delivery.deliveryId)?.credential else { return false }
+            guard let use = state.leases.removeValue(forKey: delivery.deliveryId)?.use else { return false }
             state.byQueue[delivery.queue, default: 1] -= 1
-            guard var use = state.uses.removeValue(forKey: credential) else { return false }
             if delivery.deliveryClass == .critical { use.critical -= 1 } else { use.others -= 1 }
             while use.first < use.unanswered.count, state.leases[use.unanswered[use.first].deliveryId]?.isAnswered != false {
                 use.first += 1
@@ -151,7 +160,6 @@ final class SendSlots: Sendable {
                 use.unanswered.removeFirst(use.first)
                 use.first = 0
             }
-            state.uses[credential] = use
             return use.inFlight == 0 || use.inFlight == use.capacity / 2
         }
     }
@@ -169,6 +177,14 @@ final class SendSlots: Sendable {
 }
 
 extension SendSlots.State {
+    /// Begun if there is none.
+    fileprivate mutating func use(of credential: SendSlots.Credential, capacity: Int) -> SendSlots.Use {
+        if let use = uses[credential] { return use }
+        let use = SendSlots.Use(limit: AdaptiveLimit(maximum: capacity), capacity: capacity)
+        uses[credential] = use
+        return use
+    }
+
     /// Reserves slots, or frees reserved ones.
     fileprivate mutating func change(_ count: Int, of queue: SendQueue, _ credential: SendSlots.Credential) {
         reserved += count

@@ -53,7 +53,7 @@ struct IntentJournal: Sendable {
         openIntents.discard(answered)
     }
 
-    func open() async { await batcher.open() }
+    func open() { batcher.open() }
     func run() async { await batcher.run() }
-    func close() async { await batcher.close() }
+    func close() { batcher.close() }
 }

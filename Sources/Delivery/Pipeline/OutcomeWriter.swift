@@ -50,13 +50,13 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
     }
 
     /// Before `run`, and before anything is submitted.
-    func open() async { await batcher.open() }
+    func open() { batcher.open() }
 
     /// Writes what comes, until it is closed.
     func run() async { await batcher.run() }
 
     /// Everything was submitted: `run` ends when it is written.
-    func close() async { await batcher.close() }
+    func close() { batcher.close() }
 }
 
 /// Writes one batch, whatever it takes.

@@ -157,8 +157,8 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     package func working<Value: Sendable, Failure: Error>(
         _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        await journal.open()
-        await writer.open()
+        journal.open()
+        writer.open()
         return try await withTaskGroup(of: Void.self) { group -> Result<Value, Failure> in
             group.addTask { [journal] in await journal.run() }
             group.addTask { [writer] in await writer.run() }
@@ -168,8 +168,8 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
             } catch {
                 result = .failure(error)
             }
-            await journal.close()
-            await writer.close()
+            journal.close()
+            writer.close()
             await group.waitForAll()
             // Groups that are left would be taken for lost.
             try? await journal.sweep()

@@ -36,17 +36,17 @@ package struct EnqueueService: Service {
     }
 
     package func run() async throws {
-        await group.open()
+        group.open()
         await withTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await group.run() }
             try? await gracefulShutdown()
-            await group.close()
+            group.close()
             await tasks.waitForAll()
         }
     }
 
     /// Requests that wait for a transaction.
-    var waiting: Int { get async { await group.count } }
+    var waiting: Int { group.count }
 
     /// Returns when the sends are stored.
     func submit(_ post: SendPost) async throws -> [SendReceipt] {

@@ -76,7 +76,8 @@ struct Enqueueing {
                 var tally = SkippedTally()
                 let found = try resolution.deliveries(for: requests[index], &tally)
                 // A thousand devices of one app make one check.
-                var devices = Dictionary(found.map { (PayloadKind($0), 1) }, uniquingKeysWith: +)
+                var devices: [PayloadKind: Int] = [:]
+                for delivery in found { devices[PayloadKind(delivery), default: 0] += 1 }
                 let fanOut = FanOut(requests[index], now: now)
                 if let fanOut {
                     devices = try fanOut.kinds(on: connection)

@@ -2,19 +2,19 @@ import Postgres
 import PushContract
 
 extension SendStore {
-    /// All queues, each with whether it has something at or after its cursor (0 where none is given).
-    package func queues(cursors: [Int32: Int64] = [:]) async throws -> [(queue: SendQueue, hasWork: Bool)] {
+    /// All queues, each with the first place at or after its cursor (0 where none is given) at which a delivery is ready.
+    package func queues(cursors: [Int32: Int64] = [:]) async throws -> [(queue: SendQueue, first: Int64?)] {
         let cursors = Array(cursors)
         return try await pool.query(
             """
             SELECT l.queue, l.app, l.provider, l.environment, l.class,
-                EXISTS (SELECT 1 FROM pushReady r WHERE r.queue = l.queue AND r.seq >= coalesce(f.seq, 0))
+                (SELECT r.seq FROM pushReady r WHERE r.queue = l.queue AND r.seq >= coalesce(f.seq, 0) ORDER BY r.seq LIMIT 1)
             FROM pushQueues l LEFT JOIN unnest(\(cursors.map(\.key)), \(cursors.map(\.value))) AS f(queue, seq) ON f.queue = l.queue
             ORDER BY l.queue
             """
         ).map { row in
-            let (id, app, provider, environment, deliveryClass, hasWork) = try row.decode(
-                (Int32, String, String, String, String, Bool).self
+            let (id, app, provider, environment, deliveryClass, first) = try row.decode(
+                (Int32, String, String, String, String, Int64?).self
             )
             let queue = SendQueue(
                 id: id,
@@ -23,7 +23,7 @@ extension SendStore {
                 environment: try stored(environment),
                 deliveryClass: try stored(deliveryClass)
             )
-            return (queue, hasWork)
+            return (queue, first)
         }
     }
 
@@ -56,10 +56,20 @@ extension SendStore {
     /// Moves up to `ClaimQueries.promoteLimit` deliveries that have become due (after `since`, if it is given) from scheduled to ready; how many.
     func promote(since: Timestamp? = nil) async throws -> Int { try await pool.execute(ClaimQueries.promote(since: since)) }
 
-    /// The database's time, and the last place in a queue that was given.
-    func position() async throws -> (now: Timestamp, lastReady: Int64) {
-        try await pool.query("SELECT statement_timestamp(), coalesce(pg_sequence_last_value('pushReady_seq_seq'), 0)")[0]
-            .decode((Timestamp, Int64).self)
+    /// Where the queues are.
+    func position() async throws -> QueuePosition {
+        let (now, lastReady) = try await pool.query(
+            "SELECT statement_timestamp(), coalesce(pg_sequence_last_value('pushReady_seq_seq'), 0)"
+        )[0].decode((Timestamp, Int64).self)
+        // After the place: a transaction locks the table before it is given one.
+        let writers = try await pool.query(
+            """
+            SELECT virtualtransaction FROM pg_locks
+            WHERE relation = 'pushReady'::regclass AND mode = 'RowExclusiveLock'
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            """
+        )
+        return QueuePosition(now: now, lastReady: lastReady, writers: Set(try writers.map { try $0.decode(String.self) }))
     }
 }
 

@@ -24,7 +24,8 @@ package struct SendContent: Sendable, Hashable {
 
     /// As it is stored.
     package var json: JSONValue {
-        var members: [String: JSONValue] = ["priority": .string(priority.rawValue)]
+        var members = [String: JSONValue](minimumCapacity: 6)
+        members["priority"] = .string(priority.rawValue)
         if let title { members["title"] = .string(title) }
         if let body { members["body"] = .string(body) }
         if let pushType { members["pushType"] = .string(pushType) }

@@ -24,7 +24,8 @@ extension SendRequest {
         _ tally: inout SkippedTally
     ) throws(Problem) -> [PayloadKind: PushMessage] {
         var messages: [PayloadKind: PushMessage] = [:]
-        for (kind, count) in devices.sorted(by: { $0.key.order < $1.key.order }) {
+        let inOrder = devices.count > 1 ? devices.sorted { $0.key.order < $1.key.order } : Array(devices)
+        for (kind, count) in inOrder {
             do throws(Problem) {
                 if let refusal = apps.refusal(of: kind.app, pointer: pointer) { throw refusal }
                 messages[kind] = try check(self, kind.provider, kind.platform, kind.app)

@@ -31,7 +31,8 @@ package struct JSONFields {
         asked.append(name)
         guard let value = members[name] else { return nil }
         found += 1
-        return value == .null ? nil : value
+        if case .null = value { return nil }
+        return value
     }
 
     /// - Parameter reader: made only if the member is there; most are not.

@@ -4,21 +4,26 @@ import Crypto
 enum APNsMessageId {
     /// Lower-case UUID of version 8 (RFC 9562: custom content) from the SHA-256 of the attempt's id.
     static func derive(from attemptId: String) -> String {
-        var bytes = Array(SHA256.hash(data: Array(attemptId.utf8)).prefix(16))
-        bytes[6] = bytes[6] & 0x0F | 0x80
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        return String(unsafeUninitializedCapacity: 36) { text in
-            var length = 0
-            func append(_ byte: UInt8) {
-                text[length] = byte
-                length += 1
+        SHA256.hash(data: Array(attemptId.utf8)).withUnsafeBytes { hash in
+            String(unsafeUninitializedCapacity: 36) { text in
+                var length = 0
+                func append(_ byte: UInt8) {
+                    text[length] = byte
+                    length += 1
+                }
+                for (index, byte) in hash.prefix(16).enumerated() {
+                    if index == 4 || index == 6 || index == 8 || index == 10 { append(UInt8(ascii: "-")) }
+                    let byte =
+                        switch index {
+                        case 6: byte & 0x0F | 0x80
+                        case 8: byte & 0x3F | 0x80
+                        default: byte
+                        }
+                    append(digit(byte >> 4))
+                    append(digit(byte & 15))
+                }
+                return length
             }
-            for (index, byte) in bytes.enumerated() {
-                if index == 4 || index == 6 || index == 8 || index == 10 { append(UInt8(ascii: "-")) }
-                append(digit(byte >> 4))
-                append(digit(byte & 15))
-            }
-            return length
         }
     }
 

@@ -10,8 +10,8 @@ enum APNsPayload {
     }
 
     static func aps(_ message: PushMessage) -> [String: JSONValue] {
-        var aps: [String: JSONValue] = [:]
-        var alert: [String: JSONValue] = [:]
+        var aps = [String: JSONValue](minimumCapacity: 3)
+        var alert = [String: JSONValue](minimumCapacity: 2)
         alert["title"] = message.title.map(JSONValue.string)
         alert["body"] = message.body.map(JSONValue.string)
         if !alert.isEmpty { aps["alert"] = .object(alert) }

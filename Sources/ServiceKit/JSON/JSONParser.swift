@@ -8,6 +8,8 @@ package struct JSONParser {
     private let keepsInfinity: Bool
     private var position = 0
     private var depth = 0
+    /// By depth: how many members the object before had. Those of one array mostly have as many.
+    private var sizes = Array(repeating: 0, count: maximumDepth + 1)
 
     /// The first thing that is wrong, in words.
     package struct Fault: Error {
@@ -85,9 +87,10 @@ package struct JSONParser {
     }
 
     private mutating func object() throws(Fault) -> JSONValue {
-        var members: [String: JSONValue] = [:]
         skipSpace()
-        if take("}") { return .object(members) }
+        if take("}") { return .object([:]) }
+        var members = [String: JSONValue](minimumCapacity: sizes[depth])
+        defer { sizes[depth] = members.count }
         while true {
             skipSpace()
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { throw fault("a key in quotes is missing") }

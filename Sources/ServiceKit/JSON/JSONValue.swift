@@ -1,5 +1,5 @@
 /// Any JSON, read strictly: what `JSONParser` accepts.
-package indirect enum JSONValue: Sendable, Hashable {
+package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
     case integer(Int64)

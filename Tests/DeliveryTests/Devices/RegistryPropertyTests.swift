@@ -24,18 +24,6 @@ struct RegistryPropertyTests {
         }
     }
 
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-    }
-
     private func perform(_ step: Step, on bench: RegistryBench, secret: UnregisterSecret) async throws {
         switch step {
         case .register(let user, let device, let token):
@@ -70,7 +58,7 @@ struct RegistryPropertyTests {
     )
     func invariants(seed: UInt64) async throws {
         try await RegistryBench.with { bench in
-            var random = Generator(state: seed)
+            var random = SeededGenerator(state: seed)
             let secret = UnregisterSecret.generate()
             for _ in 0..<6 {
                 let steps = (0..<16).map { _ in Step.random(&random, secret: secret) }

@@ -166,7 +166,7 @@ struct SendingBench {
     /// Claims up to `limit` deliveries of the only queue, as a worker would.
     func claim(_ limit: Int = 10, lease: Duration = .seconds(60)) async throws -> [ClaimedDelivery] {
         var claimed: [ClaimedDelivery] = []
-        for queue in try await store.queues() where queue.hasWork {
+        for queue in try await store.queues() where queue.first != nil {
             claimed += try await store.claim(queue: queue.queue.id, cursor: 0, limit: limit, lease: lease, worker: "other")
         }
         return claimed

@@ -26,12 +26,19 @@ package struct TokenCipher: Sendable {
         guard let keySet else { throw .noKeys }
         do {
             let box = try AES.GCM.seal(
-                Data(token.rawValue.utf8),
+                Array(token.rawValue.utf8),
                 using: keySet.current.secret,
                 authenticating: Self.associatedData(kind, token.hash)
             )
             guard let bytes = box.combined else { throw CryptoKitError.incorrectParameterSize }
-            return "\(Self.prefix)\(keySet.current.id):\(bytes.base64EncodedString())"
+            let encoded = bytes.base64EncodedString()
+            var stored = ""
+            stored.reserveCapacity(Self.prefix.utf8.count + keySet.current.id.utf8.count + 1 + encoded.utf8.count)
+            stored += Self.prefix
+            stored += keySet.current.id
+            stored += ":"
+            stored += encoded
+            return stored
         } catch {
             throw .encryptionFailed
         }
@@ -56,8 +63,8 @@ package struct TokenCipher: Sendable {
         return id.isEmpty ? nil : String(id)
     }
 
-    private static func associatedData(_ kind: TokenKind, _ hash: TokenHash) -> Data {
-        Data("pushwatch.token.v1\n\(kind.rawValue)\n\(hash.rawValue)".utf8)
+    private static func associatedData(_ kind: TokenKind, _ hash: TokenHash) -> [UInt8] {
+        Array("pushwatch.token.v1\n".utf8) + kind.rawValue.utf8 + [UInt8(ascii: "\n")] + hash.rawValue.utf8
     }
 }
 
