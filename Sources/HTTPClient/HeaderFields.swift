@@ -50,15 +50,20 @@ package struct HeaderFields: Sendable, Hashable {
 
     /// The value of the first field with this name, in lower case.
     package subscript(_ name: String) -> String? {
-        var offset = 0
-        for field in fields {
-            let end = offset + Int(field.nameLength)
-            if Int(field.nameLength) == name.utf8.count, bytes[offset..<end].elementsEqual(name.utf8) {
-                return String(decoding: bytes[end..<end + Int(field.valueLength)], as: UTF8.self)
+        var name = name
+        return name.withUTF8 { name in
+            bytes.withUnsafeBytes { bytes in
+                var offset = 0
+                for field in fields {
+                    let end = offset + Int(field.nameLength)
+                    if Int(field.nameLength) == name.count, bytes[offset..<end].elementsEqual(name) {
+                        return String(decoding: bytes[end..<end + Int(field.valueLength)], as: UTF8.self)
+                    }
+                    offset = end + Int(field.valueLength)
+                }
+                return nil
             }
-            offset = end + Int(field.valueLength)
         }
-        return nil
     }
 }
 

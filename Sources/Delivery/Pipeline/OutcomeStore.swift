@@ -101,15 +101,15 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
             indexes = Array(batch.indices)
             return
         }
-        // Who takes a lease over locks it against both.
+        // Who takes a lease over locks it against both. By `ANY`, so that they are looked up: next to an old snapshot a join may come to read
+        // all that was deleted.
         let others = tokens.subtracting(ending).sorted()
         let rows = try connection.query(
             """
             WITH ended AS (
-                DELETE FROM pushLeases l USING unnest(\(ending)) AS c(leaseToken) WHERE l.leaseToken = c.leaseToken RETURNING l.leaseToken
+                DELETE FROM pushLeases WHERE leaseToken = ANY(\(ending)) RETURNING leaseToken
             ), locked AS (
-                SELECT l.leaseToken FROM pushLeases l JOIN unnest(\(others)) AS c(leaseToken) USING (leaseToken)
-                ORDER BY l.leaseToken FOR KEY SHARE OF l
+                SELECT leaseToken FROM pushLeases WHERE leaseToken = ANY(\(others)) ORDER BY leaseToken FOR KEY SHARE
             )
             SELECT leaseToken FROM ended UNION ALL SELECT leaseToken FROM locked
             """

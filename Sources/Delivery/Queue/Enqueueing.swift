@@ -84,11 +84,12 @@ struct Enqueueing {
                     guard !devices.isEmpty else { throw FanOut.noRecipient(requests[index]) }
                     tally.skip(FanOut.unreachable(requests[index]), count: try fanOut.peopleWithoutDevice(on: connection))
                 }
-                let messages = try requests[index].skipRefused(&devices, apps: posts[postIndexes[index]].apps, check: check, &tally)
+                let kinds = devices.count
+                let contents = try requests[index].skipRefused(&devices, apps: posts[postIndexes[index]].apps, check: check, &tally)
                 let count = devices.values.reduce(0, +)
                 admitted[index] = Admitted(
-                    deliveries: found.filter { devices[PayloadKind($0)] != nil },
-                    contents: messages.mapValues { DeliveryContent(.success($0)) },
+                    deliveries: devices.count < kinds ? found.filter { devices[PayloadKind($0)] != nil } : found,
+                    contents: contents,
                     skipped: tally.targets,
                     deliveryClass: requests[index].deliveryClass ?? .usual(deliveries: count, bulkThreshold: bulkThreshold),
                     fanOut: fanOut.map { ($0, Array(devices.keys)) }

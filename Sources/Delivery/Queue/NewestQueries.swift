@@ -43,7 +43,8 @@ enum NewestQueries {
         ), wanted AS (
             SELECT s.* FROM stored s LEFT JOIN newest n USING (deliveryId) WHERE s.collapseKey IS NULL OR n.deliveryId IS NOT NULL
         ), overtaken AS (
-            DELETE FROM pushScheduled s USING newest n WHERE s.deliveryId = n.replaced RETURNING s.deliveryId, s.queue, s.attemptNumber - 1 AS attempts
+            DELETE FROM pushScheduled WHERE deliveryId = ANY(ARRAY(SELECT replaced FROM newest))
+            RETURNING deliveryId, queue, attemptNumber - 1 AS attempts
         ), superseded AS (
             INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, finishedAt)
             SELECT deliveryId, queue, 'superseded', attempts, clock_timestamp() FROM (

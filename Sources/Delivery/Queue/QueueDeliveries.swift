@@ -173,14 +173,15 @@ struct QueueDeliveries: DeliveryKind {
             }
         }
         guard !leases.isEmpty else { return }
+        let tokens = leases.map(\.leaseToken)
         try connection.executeLater(
             """
             UPDATE pushLeases l SET returned = l.returned || c.deliveryIds
             FROM (
                 SELECT leaseToken, array_agg(deliveryId) AS deliveryIds
-                FROM unnest(\(leases.map(\.leaseToken)), \(leases.map(\.deliveryId))) AS t(leaseToken, deliveryId) GROUP BY leaseToken
+                FROM unnest(\(tokens), \(leases.map(\.deliveryId))) AS t(leaseToken, deliveryId) GROUP BY leaseToken
             ) c
-            WHERE l.leaseToken = c.leaseToken
+            WHERE l.leaseToken = c.leaseToken AND l.leaseToken = ANY(\(tokens))
             """
         )
     }

@@ -110,6 +110,9 @@ enum ClaimQueries {
     static let promoteLimit = 1000
 
     /// By the time of the statement: an index cannot be searched by `clock_timestamp()`, which is volatile.
+    ///
+    /// What is deleted is given as an array, here and below: for a join, the index may be read from end to end, next to an old snapshot with
+    /// all that was deleted since.
     static func promote(since: Timestamp?) -> Query {
         """
         WITH due AS MATERIALIZED (
@@ -117,8 +120,8 @@ enum ClaimQueries {
             WHERE runAt <= statement_timestamp() AND runAt >= coalesce(\(since), timestamptz '-infinity')
             ORDER BY runAt LIMIT \(raw: String(promoteLimit)) FOR UPDATE SKIP LOCKED
         ), moved AS (
-            DELETE FROM pushScheduled s USING due WHERE s.deliveryId = due.deliveryId
-            RETURNING s.deliveryId, s.queue, s.attemptNumber, s.runAt
+            DELETE FROM pushScheduled WHERE deliveryId = ANY(ARRAY(SELECT deliveryId FROM due))
+            RETURNING deliveryId, queue, attemptNumber, runAt
         )
         INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
         SELECT queue, deliveryId, attemptNumber, runAt FROM moved ORDER BY runAt
@@ -155,8 +158,8 @@ enum ClaimQueries {
                 WHERE h.circuitId = \(circuit) ORDER BY s.attemptNumber, q.class LIMIT 1
             ) FOR UPDATE SKIP LOCKED
         ), taken AS (
-            DELETE FROM pushScheduled s USING picked WHERE s.deliveryId = picked.deliveryId
-            RETURNING 0::bigint AS seq, s.deliveryId, s.attemptNumber
+            DELETE FROM pushScheduled WHERE deliveryId = ANY(ARRAY(SELECT deliveryId FROM picked))
+            RETURNING 0::bigint AS seq, deliveryId, attemptNumber
         ), \(leasing(lease: lease, worker: worker, probeOf: circuit))
         """
     }

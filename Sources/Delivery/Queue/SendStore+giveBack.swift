@@ -17,7 +17,7 @@ extension SendStore {
                     AND claimedAt < clock_timestamp() - \(Self.unknownLeaseWait.inSeconds) * interval '1 second'
                 FOR UPDATE SKIP LOCKED
             ), taken AS (
-                DELETE FROM pushLeases l USING unknown WHERE l.leaseToken = unknown.leaseToken RETURNING l.leaseToken
+                DELETE FROM pushLeases WHERE leaseToken = ANY(ARRAY(SELECT leaseToken FROM unknown)) RETURNING leaseToken
             )
             INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
             SELECT queue, deliveryId, attemptNumber, clock_timestamp() FROM pushLeasedDeliveries JOIN taken USING (leaseToken)

@@ -22,19 +22,19 @@ extension SendRequest {
         apps: KeyApps,
         check: SendStore.PayloadCheck,
         _ tally: inout SkippedTally
-    ) throws(Problem) -> [PayloadKind: PushMessage] {
-        var messages: [PayloadKind: PushMessage] = [:]
+    ) throws(Problem) -> [PayloadKind: DeliveryContent] {
+        var contents: [PayloadKind: DeliveryContent] = [:]
         let inOrder = devices.count > 1 ? devices.sorted { $0.key.order < $1.key.order } : Array(devices)
         for (kind, count) in inOrder {
             do throws(Problem) {
                 if let refusal = apps.refusal(of: kind.app, pointer: pointer) { throw refusal }
-                messages[kind] = try check(self, kind.provider, kind.platform, kind.app)
+                contents[kind] = try check(self, kind.provider, kind.platform, kind.app).map { DeliveryContent(.success($0)) }
             } catch {
                 devices[kind] = nil
                 if devices.isEmpty { throw error }
                 tally.skip(error, count: count)
             }
         }
-        return messages
+        return contents
     }
 }

@@ -104,8 +104,8 @@ extension SendStore {
                 ) s
                 WHERE h.closedAt > clock_timestamp() - interval '1 day' LIMIT \(limit)
             ), moved AS (
-                DELETE FROM pushScheduled s USING freed WHERE s.deliveryId = freed.deliveryId
-                RETURNING s.deliveryId, s.queue, s.attemptNumber
+                DELETE FROM pushScheduled WHERE deliveryId = ANY(ARRAY(SELECT deliveryId FROM freed))
+                RETURNING deliveryId, queue, attemptNumber
             )
             INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
             SELECT queue, deliveryId, attemptNumber, clock_timestamp() FROM moved ORDER BY deliveryId

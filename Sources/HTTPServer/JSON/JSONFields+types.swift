@@ -2,32 +2,37 @@ import PushContract
 package import ServiceKit
 
 /// Readers for `required` and `optional`.
+///
+/// Those of strings are inlined into their callers, where they need no allocations: each send has several.
 extension JSONFields {
     package typealias Reader<Value> = (JSONValue, Field) throws(Problem) -> Value
 
     /// A string of so many characters, without control characters.
+    @inlinable
     package static func string(_ length: ClosedRange<Int>) -> Reader<String> {
-        { value, field throws(Problem) in
-            guard case .string(let string) = value else { throw field.invalid("\"\(field.name)\" is a string; this is \(value.kind).") }
-            guard hasLength(string, length) else {
-                throw field.invalid("\"\(field.name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
-            }
-            guard !string.hasControlCharacter else {
-                throw field.invalid("\"\(field.name)\" must not contain control characters.")
-            }
-            return string
-        }
+        { value, field throws(Problem) in try readString(value, field, length) }
+    }
+
+    @usableFromInline
+    package static func readString(_ value: JSONValue, _ field: Field, _ length: ClosedRange<Int>) throws(Problem) -> String {
+        let string = try readText(value, field, length)
+        guard !string.hasControlCharacter else { throw field.invalid("\"\(field.name)\" must not contain control characters.") }
+        return string
     }
 
     /// A text: like a string, and may have line breaks and tabs.
+    @inlinable
     package static func text(_ length: ClosedRange<Int>) -> Reader<String> {
-        { value, field throws(Problem) in
-            guard case .string(let string) = value else { throw field.invalid("\"\(field.name)\" is a string; this is \(value.kind).") }
-            guard hasLength(string, length) else {
-                throw field.invalid("\"\(field.name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
-            }
-            return string
+        { value, field throws(Problem) in try readText(value, field, length) }
+    }
+
+    @usableFromInline
+    package static func readText(_ value: JSONValue, _ field: Field, _ length: ClosedRange<Int>) throws(Problem) -> String {
+        guard case .string(let string) = value else { throw field.invalid("\"\(field.name)\" is a string; this is \(value.kind).") }
+        guard hasLength(string, length) else {
+            throw field.invalid("\"\(field.name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
         }
+        return string
     }
 
     /// A string has no more characters than bytes, which need not be counted.

@@ -24,6 +24,7 @@ package struct JSONFields {
     }
 
     /// The member as it is; nil when absent or null.
+    @usableFromInline
     package mutating func optional(_ name: String) -> JSONValue? {
         // All are found: the others are absent, and there is nothing unknown to say which are known.
         guard found < members.count else { return nil }
@@ -36,6 +37,7 @@ package struct JSONFields {
     }
 
     /// - Parameter reader: made only if the member is there; most are not.
+    @inlinable
     package mutating func optional<Value>(_ name: String, _ reader: @autoclosure () -> Reader<Value>) throws(Problem) -> Value? {
         guard let value = optional(name) else { return nil }
         return try reader()(value, field(name))
@@ -61,6 +63,7 @@ package struct JSONFields {
         )
     }
 
+    @usableFromInline
     package func field(_ name: String) -> Field {
         Field(name: name, token: name, parent: pointer)
     }

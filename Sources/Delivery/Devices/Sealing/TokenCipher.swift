@@ -64,7 +64,13 @@ package struct TokenCipher: Sendable {
     }
 
     private static func associatedData(_ kind: TokenKind, _ hash: TokenHash) -> [UInt8] {
-        Array("pushwatch.token.v1\n".utf8) + kind.rawValue.utf8 + [UInt8(ascii: "\n")] + hash.rawValue.utf8
+        var data: [UInt8] = []
+        data.reserveCapacity(128)
+        data += "pushwatch.token.v1\n".utf8
+        data += kind.rawValue.utf8
+        data.append(UInt8(ascii: "\n"))
+        data += hash.rawValue.utf8
+        return data
     }
 }
 
