@@ -68,7 +68,8 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
 
     private static func fcmBytes(_ token: String) throws(Failure) -> [UInt8] {
         let bytes = Array(token.utf8)
-        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) }) else { throw .empty }
+        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
+        else { throw .empty }
         guard last - first < 4096 else { throw .tooLong }
         return Array(bytes[first...last])
     }

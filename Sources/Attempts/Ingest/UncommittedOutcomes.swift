@@ -10,9 +10,9 @@ package final class UncommittedOutcomes: Sendable {
     static let expectedLateness = Duration.seconds(60)
 
     /// Seconds since 1970.
-    private struct Bucket: Hashable {
-        var arrivedAt: Int64
-        var attemptedAt: Int64
+    package struct Bucket: Hashable, Sendable {
+        fileprivate var arrivedAt: Int64
+        fileprivate var attemptedAt: Int64
     }
 
     private let pending = Mutex<[Bucket: Int]>([:])
@@ -27,6 +27,7 @@ package final class UncommittedOutcomes: Sendable {
     }
 
     /// Counts an attempt made at `attemptedAt`, of several the oldest, as uncommitted while `write` runs: until it is committed, or given up.
+    @inlinable
     package func during<T>(
         _ attemptedAt: Timestamp?,
         arrivedAt now: Timestamp,
@@ -34,14 +35,23 @@ package final class UncommittedOutcomes: Sendable {
         _ write: () async throws -> T
     ) async rethrows -> T {
         guard let attemptedAt else { return try await write() }
+        let bucket = begin(attemptedAt, arrivedAt: now)
+        defer { end(bucket) }
+        return try await write()
+    }
+
+    @usableFromInline
+    package func begin(_ attemptedAt: Timestamp, arrivedAt now: Timestamp) -> Bucket {
         let bucket = Bucket(arrivedAt: now.seconds, attemptedAt: max(attemptedAt, now - Self.expectedLateness).seconds)
         pending.withLock { $0[bucket, default: 0] += 1 }
-        defer {
-            pending.withLock { pending in
-                let left = (pending[bucket] ?? 1) - 1
-                pending[bucket] = left > 0 ? left : nil
-            }
+        return bucket
+    }
+
+    @usableFromInline
+    package func end(_ bucket: Bucket) {
+        pending.withLock { pending in
+            let left = (pending[bucket] ?? 1) - 1
+            pending[bucket] = left > 0 ? left : nil
         }
-        return try await write()
     }
 }

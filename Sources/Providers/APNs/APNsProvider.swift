@@ -5,7 +5,7 @@ package import PushContract
 /// Sends to APNs with one team's key. Thread-safe.
 ///
 /// Teams must not share connections: give each provider its own client, configured with `APNsConfiguration.client`.
-package struct APNsProvider: PushProvider {
+package final class APNsProvider: PushProvider {
     package let credential: String
     let configuration: APNsConfiguration
     let exchange: APNsExchange

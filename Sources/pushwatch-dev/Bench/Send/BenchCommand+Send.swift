@@ -35,7 +35,7 @@ extension BenchCommand {
         ]
         @Option(help: "Sends of each measurement of a rate.") var sends = 60_000
         @Option(help: "Milliseconds between the requests of the measurement at half the rate, which share its sends evenly.")
-        var interval = 50
+        var interval = 10
         @Option(help: "Sends in the queue that is drained.") var deliveries = 1_000_000
         @Option(help: "A program to compare the end-to-end rates with.") var compareWith: String?
         @Flag(help: "About a minute, less exact.") var quick = false

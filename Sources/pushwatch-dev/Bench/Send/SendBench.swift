@@ -22,7 +22,7 @@ struct SendBench {
         /// Of the measurement of latency.
         var seconds = 8.0
         /// Between the requests of that measurement.
-        var interval = Duration.milliseconds(50)
+        var interval = Duration.milliseconds(10)
         var deliveries = 1_000_000
         var workedOff = DrainBench.hour
         var clientRequests = 50_000

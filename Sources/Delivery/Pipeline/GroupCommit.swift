@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// `run` handles the items, not the tasks that submit them: a cancelled task still waits for its answer. Safe to use from any task; no actor,
 /// as a task would have to be scheduled once more for each item.
-package final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
+final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
     /// By reference: what is left of the arrays is moved for each batch.
     private final class Waiting: Sendable {
         let item: Item
@@ -45,13 +45,13 @@ package final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
     /// - Parameters:
     ///   - limit: items of a batch at most.
     ///   - handle: answers each item of a batch, in order; one batch is under way at a time.
-    package init(limit: Int, handle: @escaping @Sendable ([Item]) async -> [Answer]) {
+    init(limit: Int, handle: @escaping @Sendable ([Item]) async -> [Answer]) {
         self.limit = limit
         self.handle = handle
     }
 
     /// Before `run`, and before anything is submitted.
-    package func open() {
+    func open() {
         state.withLock { state in
             precondition(!state.isOpen, "one run at a time")
             state.isOpen = true
@@ -61,13 +61,13 @@ package final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
     /// Returns when the batch with this item was handled.
     ///
     /// - Parameter isCritical: it goes before those that are not, with up to half of a batch.
-    package func submit(_ item: Item, isCritical: Bool = false) async -> Answer {
+    func submit(_ item: Item, isCritical: Bool = false) async -> Answer {
         guard let answer = await submitIfOpen(item, isCritical: isCritical) else { preconditionFailure("submitted before open()") }
         return answer
     }
 
     /// The same; nil when it is not open.
-    package func submitIfOpen(_ item: Item, isCritical: Bool = false) async -> Answer? {
+    func submitIfOpen(_ item: Item, isCritical: Bool = false) async -> Answer? {
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Answer?, Never>) in
             let entry = Waiting(item, continuation)
             let (isOpen, idle) = state.withLock { state in
@@ -81,7 +81,7 @@ package final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
     }
 
     /// Everything was submitted: `run` ends when it is handled.
-    package func close() {
+    func close() {
         let idle = state.withLock { state in
             state.isOpen = false
             return state.takeIdle()
@@ -90,8 +90,10 @@ package final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
     }
 
     /// Handles batches until it is closed.
-    package func run() async {
+    func run() async {
         while true {
+            // Who is about to submit does so first: the fewer batches, the less each item costs.
+            await Task.yield()
             let (batch, isOpen) = state.withLock { ($0.take(limit), $0.isOpen) }
             guard !batch.isEmpty else {
                 guard isOpen else { return }
@@ -117,5 +119,5 @@ package final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
     }
 
     /// Items that wait for a batch.
-    package var count: Int { state.withLock { $0.waiting.count + $0.critical.count } }
+    var count: Int { state.withLock { $0.waiting.count + $0.critical.count } }
 }

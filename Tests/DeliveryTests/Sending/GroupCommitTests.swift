@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import ServiceKit
+@testable import Delivery
 
 @Suite("Group commit")
 struct GroupCommitTests {
