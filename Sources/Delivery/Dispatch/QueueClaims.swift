@@ -23,7 +23,7 @@ struct QueueClaims {
     private var dueReached: Timestamp?
     private var sweepStart: Timestamp?
     private var lookBack = LookBack<Position>()
-    private var settled = SettledPlaces()
+    private var searchStart = SearchStart()
     var throttles: [SendThrottle] = []
     var sweptAt: ContinuousClock.Instant?
     /// Deliveries of closed circuits are left to make ready.
@@ -55,22 +55,20 @@ struct QueueClaims {
         readyBefore = lastReady
         lastReady = position.lastReady
         let start = lookBack.next(from: Position(cursors: cursors, due: dueReached))
-        cursors = settled.searched.merging(start?.cursors ?? [:], uniquingKeysWith: max)
+        cursors = searchStart.starts.merging(start?.cursors ?? [:], uniquingKeysWith: max)
         dueSince = start?.due
         sweepStart = position.now
-        settled.beginSweep(at: position)
+        searchStart.beginSweep(at: position)
     }
 
     private mutating func forgetPositions() {
-        (cursors, reached, lookBack, settled) = ([:], [:], LookBack(), SettledPlaces())
+        (cursors, reached, lookBack, searchStart) = ([:], [:], LookBack(), SearchStart())
         (dueSince, dueReached) = (nil, nil)
     }
 
     /// What a look at the queues from `cursors` on found.
     mutating func looked(at queues: [(queue: SendQueue, first: Int64?)], isSweep: Bool) {
-        if isSweep {
-            settled.searched(from: cursors, found: queues.map { ($0.queue.id, $0.first) })
-        }
+        if isSweep { searchStart.searched(from: cursors, found: queues.map { ($0.queue.id, $0.first) }) }
         for (queue, first) in queues where first == nil { foundNothing(in: queue.id) }
     }
 

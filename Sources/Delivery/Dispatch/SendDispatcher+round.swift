@@ -134,7 +134,7 @@ extension SendDispatcher {
 
     /// How many were claimed.
     ///
-    /// - Parameter first: the first place of the queue that was seen. What is before it was searched already.
+    /// - Parameter first: the first position of the queue that was seen. What is before it was searched already.
     private func claim(
         _ count: Int,
         _ queue: SendQueue,

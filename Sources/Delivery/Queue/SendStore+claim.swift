@@ -2,7 +2,7 @@ import Postgres
 import PushContract
 
 extension SendStore {
-    /// All queues, each with the first place at or after its cursor (0 where none is given) at which a delivery is ready.
+    /// All queues, each with the first position at or after its cursor (0 where none is given) at which a delivery is ready.
     package func queues(cursors: [Int32: Int64] = [:]) async throws -> [(queue: SendQueue, first: Int64?)] {
         let cursors = Array(cursors)
         return try await pool.query(
@@ -61,7 +61,7 @@ extension SendStore {
         let (now, lastReady) = try await pool.query(
             "SELECT statement_timestamp(), coalesce(pg_sequence_last_value('pushReady_seq_seq'), 0)"
         )[0].decode((Timestamp, Int64).self)
-        // After the place: a transaction locks the table before it is given one.
+        // After the position: a transaction locks the table before it is given one.
         let writers = try await pool.query(
             """
             SELECT virtualtransaction FROM pg_locks

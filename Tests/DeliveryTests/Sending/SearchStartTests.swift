@@ -3,12 +3,12 @@ import Testing
 
 @testable import Delivery
 
-@Suite("What is settled is never searched again, and nothing that can become ready is settled")
-struct SettledPlacesTests {
-    /// Two queues, and transactions that give places, remove what they see, and end one way or the other, at any time.
+@Suite("Searches that find everything begin behind what is gone for good, and never behind what can become ready")
+struct SearchStartTests {
+    /// Two queues, and transactions that give positions, remove what they see, and end one way or the other, at any time.
     private struct Database {
         struct Row {
-            var place: Int64
+            var position: Int64
             var queue: Int32
             var insertedBy: Int
             var deletedBy: Int?
@@ -29,7 +29,7 @@ struct SettledPlacesTests {
         var writers: Set<String> { Set(running.map { "3/\($0)" }) }
 
         func first(_ queue: Int32, from cursor: Int64) -> Int64? {
-            rows.filter { $0.queue == queue && $0.place >= cursor && isVisible($0) }.map(\.place).min()
+            rows.filter { $0.queue == queue && $0.position >= cursor && isVisible($0) }.map(\.position).min()
         }
 
         mutating func step(_ random: inout some RandomNumberGenerator) {
@@ -41,7 +41,7 @@ struct SettledPlacesTests {
             case 2, 3, 4:
                 guard let transaction else { return }
                 lastReady += 1
-                rows.append(Row(place: lastReady, queue: Int32.random(in: 1...2, using: &random), insertedBy: transaction))
+                rows.append(Row(position: lastReady, queue: Int32.random(in: 1...2, using: &random), insertedBy: transaction))
             case 5, 6:
                 // Rows that another running transaction removes are locked.
                 let free = rows.indices.filter { isVisible(rows[$0]) && !(rows[$0].deletedBy.map(running.contains) ?? false) }
@@ -59,22 +59,23 @@ struct SettledPlacesTests {
     func histories(_ seed: UInt64) {
         var random = SeededGenerator(state: seed)
         var database = Database()
-        var settled = SettledPlaces()
+        var searchStart = SearchStart()
         var advances = 0
         for sweep in 1...150 {
             let lastReady = database.lastReady
             for _ in 0..<Int.random(in: 0...3, using: &random) { database.step(&random) }
-            settled.beginSweep(at: QueuePosition(now: Timestamp(seconds: Int64(sweep)), lastReady: lastReady, writers: database.writers))
+            let now = Timestamp(seconds: Int64(sweep))
+            searchStart.beginSweep(at: QueuePosition(now: now, lastReady: lastReady, writers: database.writers))
             for _ in 0..<Int.random(in: 0...5, using: &random) { database.step(&random) }
-            let before = settled.searched
+            let before = searchStart.starts
             // Some begin further on, and find less.
             let cursors = Bool.random(using: &random) ? before : before.mapValues { $0 + 5 }
-            settled.searched(from: cursors, found: [1, 2].map { ($0, database.first($0, from: cursors[$0] ?? 0)) })
-            if settled.searched != before { advances += 1 }
+            searchStart.searched(from: cursors, found: [1, 2].map { ($0, database.first($0, from: cursors[$0] ?? 0)) })
+            if searchStart.starts != before { advances += 1 }
             for _ in 0..<Int.random(in: 0...20, using: &random) { database.step(&random) }
-            for row in database.rows where row.place < settled.searched[row.queue] ?? 0 {
+            for row in database.rows where row.position < searchStart.starts[row.queue] ?? 0 {
                 let isGone = !database.isVisible(row) && !database.running.contains(row.insertedBy)
-                #expect(isGone, "place \(row.place) of queue \(row.queue), seed \(seed), sweep \(sweep)")
+                #expect(isGone, "position \(row.position) of queue \(row.queue), seed \(seed), sweep \(sweep)")
             }
         }
         #expect(advances > 10, "seed \(seed)")
@@ -82,9 +83,9 @@ struct SettledPlacesTests {
 
     @Test("with nobody else writing, one search is enough")
     func alone() {
-        var settled = SettledPlaces()
-        settled.beginSweep(at: QueuePosition(now: Timestamp(seconds: 0), lastReady: 18_000_000, writers: []))
-        settled.searched(from: [:], found: [(1, nil), (2, 17_000_000)])
-        #expect(settled.searched == [1: 18_000_001, 2: 17_000_000])
+        var searchStart = SearchStart()
+        searchStart.beginSweep(at: QueuePosition(now: Timestamp(seconds: 0), lastReady: 18_000_000, writers: []))
+        searchStart.searched(from: [:], found: [(1, nil), (2, 17_000_000)])
+        #expect(searchStart.starts == [1: 18_000_001, 2: 17_000_000])
     }
 }
