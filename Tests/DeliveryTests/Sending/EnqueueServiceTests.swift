@@ -52,7 +52,7 @@ struct EnqueueServiceTests {
                 while try await bench.pool.query("SELECT FROM pg_locks WHERE NOT granted AND relation = 'pushSends'::regclass").isEmpty {}
                 for index in posts.indices {
                     tasks.addTask { (index, try? await enqueueService.submit(posts[index])) }
-                    while await enqueueService.waiting <= index { await Task.yield() }
+                    while enqueueService.waiting <= index { await Task.yield() }
                 }
                 try await blocker.execute("COMMIT")
                 return try await tasks.reduce(into: [:]) { $0[$1.0] = $1.1 }
