@@ -36,6 +36,16 @@ package struct HeaderFields: Sendable, Hashable {
         )
     }
 
+    /// Adds a field, in place of those with its name, which is in lower case.
+    package mutating func set(_ name: String, _ value: String) {
+        if valueRange(of: name) != nil {
+            let others = filter { $0.name != name }
+            self = HeaderFields()
+            for other in others { append(other.name, other.value) }
+        }
+        append(name, value)
+    }
+
     /// Adds a field of a peer, whose name is in lower case already.
     mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         // An answer has some six fields.
@@ -50,6 +60,10 @@ package struct HeaderFields: Sendable, Hashable {
 
     /// The value of the first field with this name, in lower case.
     package subscript(_ name: String) -> String? {
+        valueRange(of: name).map { range in bytes.withUnsafeBytes { String(decoding: $0[range], as: UTF8.self) } }
+    }
+
+    private func valueRange(of name: String) -> Range<Int>? {
         var name = name
         return name.withUTF8 { name in
             bytes.withUnsafeBytes { bytes in
@@ -57,7 +71,7 @@ package struct HeaderFields: Sendable, Hashable {
                 for field in fields {
                     let end = offset + Int(field.nameLength)
                     if Int(field.nameLength) == name.count, bytes[offset..<end].elementsEqual(name) {
-                        return String(decoding: bytes[end..<end + Int(field.valueLength)], as: UTF8.self)
+                        return end..<end + Int(field.valueLength)
                     }
                     offset = end + Int(field.valueLength)
                 }

@@ -171,14 +171,16 @@ struct ChannelTests {
             #expect(try await bench.engine.turn(all: true).pushes.isEmpty)
             var claims = QueueClaims(policy: QueueScheduler.Policy())
             var claimed: [ClaimedDelivery] = []
-            _ = try await bench.instance.dispatcher.round(&claims) { claimed.append($0) }
+            _ = try await bench.instance.dispatcher.round(&claims) { claimed.append($0.delivery) }
             #expect(claimed.count == 3)
             bench.clock.advance(.seconds(2))
             try await bench.score(runs: 8)
             try await bench.engine.runUntilIdle()
             #expect(bench.apns.channels.calls("broadcast").last?.state.contains(#""runs":8"#) == true)
             bench.apns.channels.forget()
-            await bench.instance.dispatcher.working { for delivery in claimed { await bench.instance.dispatcher.handle(delivery) } }
+            await bench.instance.dispatcher.working {
+                for delivery in claimed { await bench.instance.dispatcher.handle(StartedDelivery(delivery)) }
+            }
             #expect(bench.apns.calls("start").suffix(3).allSatisfy { $0.contentState.contains(#""runs":7"#) })
             try await bench.run()
             #expect(bench.apns.channels.calls("broadcast").isEmpty, "not before they listen")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct APNsRequestTests {
     private func headers(_ message: PushMessage) -> [String: String] {
-        let list = APNsRequest.headers(message, app: Samples.bundle, attemptId: "attempt-1", providerToken: "jwt")
+        let list = APNsRequest.headers(message, app: Samples.bundle, attemptId: "attempt-1")
         return Dictionary(list.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first + " twice" })
     }
 
@@ -25,7 +25,6 @@ import Testing
         #expect(headers["apns-topic"] == Samples.bundle + suffix)
         #expect(headers["apns-push-type"] == type.rawValue)
         #expect(headers["apns-priority"] == value)
-        #expect(headers["authorization"] == "bearer jwt")
     }
 
     @Test("expiry, collapse id and an own topic are passed on when given, and left out when not")

@@ -133,7 +133,7 @@ import Testing
     private static let lives = [push(), push(.start(start)) { $0.alert = alert }, push(.end())]
 
     private func headers(_ push: LiveActivityPush) throws -> [String: String] {
-        let list = APNsRequest.headers(try push.message(), app: "com.example.app", attemptId: "a", providerToken: "jwt")
+        let list = APNsRequest.headers(try push.message(), app: "com.example.app", attemptId: "a")
         return Dictionary(list.map { ($0.name, $0.value) }) { first, _ in first }
     }
 

@@ -1,47 +1,82 @@
 import Providers
 import PushContract
 
-/// One delivery from its claim to its written outcome.
-struct DeliveryRunner: Sendable {
-    let pipeline: PushPipeline<QueueDeliveries>
-    let delays: RetryDelays
+/// One delivery from its claim to its written outcome. By reference, as each delivery under way uses it.
+final class DeliveryRunner: Sendable {
+    private let pipeline: PushPipeline<QueueDeliveries>
+    private let delays: RetryDelays
+
+    init(pipeline: PushPipeline<QueueDeliveries>, delays: RetryDelays) {
+        self.pipeline = pipeline
+        self.delays = delays
+    }
 
     /// Returns when the outcome is written, found stale, or given up to the lease's end.
     ///
     /// - Parameter answered: called with the provider's answer, before it is written.
     /// - Returns: what became of the outcome; nil when there was no attempt.
-    func run(_ delivery: ClaimedDelivery, answered: (PushOutcome) -> Void) async -> OutcomeDisposition? {
+    func run(_ started: StartedDelivery, answered: (PushOutcome) -> Void) async -> OutcomeDisposition? {
+        switch prepare(started) {
+        case .end(let next, let at):
+            await end(started, next, at: at)
+            return nil
+        case .send(let push):
+            let (result, disposition) = await pipeline.attempt(push, answered: answered) { result, findings in
+                consequence(of: result, started.delivery, push.push, &findings)
+            }
+            return if case .attempted = result { disposition } else { nil }
+        }
+    }
+
+    private enum Preparation {
+        case send(PreparedPush)
+        indirect case end(DeliveryNext, at: Timestamp)
+    }
+
+    @inline(never)
+    private func end(_ started: StartedDelivery, _ next: DeliveryNext, at: Timestamp) async {
+        await pipeline.end(started.delivery.consequence(next), lease: started.delivery.lease, at: at)
+    }
+
+    /// What the task keeps while it waits is to be small (`PushPipeline.attempt`).
+    @inline(never)
+    private func prepare(_ started: StartedDelivery) -> Preparation {
+        let delivery = started.delivery
         // Time goes on from the database's own reading: this machine's clock may be off.
         let claimedAt = delivery.claimedAt
         let anchor = ContinuousClock.now
         let databaseNow: @Sendable () -> Timestamp = { claimedAt + (ContinuousClock.now - anchor) }
         switch Preflight.decide(delivery, now: databaseNow()) {
-        case .end(let next):
-            await pipeline.end(delivery.consequence(next), lease: delivery.lease, at: databaseNow())
-            return nil
+        case .end(let next): return .end(next, at: databaseNow())
         case .send(let token):
-            let push = delivery.push(to: token, clock: databaseNow)
-            let (result, disposition) = await pipeline.attempt(push, lease: delivery.lease, answered: answered) { result, findings in
-                switch result {
-                case .blocked(let obstacle):
-                    return delivery.consequence(
-                        obstacle.circuit.map { .blocked(.open($0), after: nil) } ?? .retry(at: obstacle.until, after: .unknown)
-                    )
-                case .attempted(let outcome):
-                    let next = OutcomeDecision.next(
-                        of: delivery,
-                        push,
-                        after: outcome,
-                        &findings,
-                        hasOtherEnvironment: hasOtherEnvironment(delivery),
-                        now: databaseNow(),
-                        delays: delays,
-                        random: Double.random(in: 0...1)
-                    )
-                    return delivery.consequence(next, after: outcome)
-                }
-            }
-            return if case .attempted = result { disposition } else { nil }
+            return .send(PreparedPush(delivery.push(to: token, clock: databaseNow), lease: delivery.lease, now: pipeline.now()))
+        }
+    }
+
+    @inline(never)
+    private func consequence(
+        of result: PushResult,
+        _ delivery: ClaimedDelivery,
+        _ push: Push,
+        _ findings: inout PushFindings
+    ) -> QueueConsequence {
+        switch result {
+        case .blocked(let obstacle):
+            return delivery.consequence(
+                obstacle.circuit.map { .blocked(.open($0), after: nil) } ?? .retry(at: obstacle.until, after: .unknown)
+            )
+        case .attempted(let outcome):
+            let next = OutcomeDecision.next(
+                of: delivery,
+                push,
+                after: outcome,
+                &findings,
+                hasOtherEnvironment: hasOtherEnvironment(delivery),
+                now: push.clock?() ?? pipeline.now(),
+                delays: delays,
+                random: Double.random(in: 0...1)
+            )
+            return delivery.consequence(next, after: outcome)
         }
     }
 

@@ -9,7 +9,7 @@ final class DirectLeases: Sendable {
         /// Sends for which slots are expected, as long as they have none.
         var expected = 0
         var reserved: [SlotReservation] = []
-        var claimed: [ClaimedDelivery] = []
+        var claimed: [StartedDelivery] = []
     }
 
     private let dispatcher: SendDispatcher
@@ -55,13 +55,15 @@ final class DirectLeases: Sendable {
         )
         var contents = DeliveryContents(texts: texts)
         let claimed = try zip(entries, rows).map { entry, row in
-            try ClaimedDelivery(
-                entry,
-                queue: queues[entry.queue] ?? 0,
-                row,
-                leaseSize: rows.count,
-                cipher: cipher,
-                contents: &contents
+            StartedDelivery(
+                try ClaimedDelivery(
+                    entry,
+                    queue: queues[entry.queue] ?? 0,
+                    row,
+                    leaseSize: rows.count,
+                    cipher: cipher,
+                    contents: &contents
+                )
             )
         }
         // From here on they have slots of their own. `giveBack` spares the leases that this process knows, so it has to know them before the

@@ -37,29 +37,29 @@ extension SendDispatcher {
     }
 
     /// These are leased, in a transaction that is not committed yet, in place of what was reserved for them.
-    func enter(_ claimed: [ClaimedDelivery], for reservations: [SlotReservation] = []) {
+    func enter(_ claimed: [StartedDelivery], for reservations: [SlotReservation] = []) {
         // Most are of one scope.
         var last: (scope: PushScope, credential: SendSlots.Credential)?
-        let deliveries = claimed.map { delivery in
-            let scope = delivery.scope
-            if let last, last.scope == scope { return (delivery, last.credential) }
+        let deliveries = claimed.map { started in
+            let scope = started.delivery.scope
+            if let last, last.scope == scope { return (started, last.credential) }
             let credential = credential(scope)
             last = (scope, credential)
-            return (delivery, credential)
+            return (started, credential)
         }
         slots.enter(deliveries, for: reservations, now: .now)
     }
 
     /// Their transaction is committed.
-    func start(_ claimed: [ClaimedDelivery]) {
+    func start(_ claimed: [StartedDelivery]) {
         SendMetrics.claimed.increment(by: claimed.count)
         started.continuation.yield(claimed)
     }
 
     /// Their transaction failed, or its end is unknown.
-    func abandon(_ claimed: [ClaimedDelivery]) {
+    func abandon(_ claimed: [StartedDelivery]) {
         guard !claimed.isEmpty else { return }
-        for delivery in claimed { _ = slots.leave(delivery) }
+        for started in claimed { _ = slots.leave(started.delivery) }
         noteUnknownLeases()
     }
 
@@ -70,7 +70,7 @@ extension SendDispatcher {
         direct.withLock { $0.open() }
         await withDiscardingTaskGroup { group in
             for await deliveries in started.stream {
-                for delivery in deliveries { group.addTask { await self.handle(delivery) } }
+                for started in deliveries { group.addTask { await self.handle(started) } }
             }
         }
     }

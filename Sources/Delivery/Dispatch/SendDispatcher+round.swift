@@ -21,7 +21,7 @@ extension SendDispatcher {
     func round(
         _ queueClaims: inout QueueClaims,
         now: ContinuousClock.Instant = .now,
-        start: (ClaimedDelivery) -> Void
+        start: (StartedDelivery) -> Void
     ) async throws -> Round {
         var round = Round()
         let sweep = queueClaims.isSweepDue(configuration.sweep, now: now) ? try await store.position() : nil
@@ -108,7 +108,7 @@ extension SendDispatcher {
     }
 
     /// Takes the turns of probes that are due. How many there were.
-    private func claimProbes(of circuits: [Circuit], start: (ClaimedDelivery) -> Void) async throws -> Int {
+    private func claimProbes(of circuits: [Circuit], start: (StartedDelivery) -> Void) async throws -> Int {
         var probes = 0
         for circuit in circuits {
             let credential = pipeline.credential(for: PushScope(circuit.scope))
@@ -116,7 +116,7 @@ extension SendDispatcher {
             guard try await store.reserveProbe(circuit, credential: credential, interval: interval) else { continue }
             if let probe = try await store.claimProbe(of: circuit, lease: configuration.lease, worker: configuration.worker) {
                 slots.enter(probe, self.credential(probe.scope), now: .now)
-                start(probe)
+                start(StartedDelivery(probe))
                 probes += 1
             } else {
                 // It blocks nothing, so nothing can be a probe: the next delivery is one.
@@ -140,7 +140,7 @@ extension SendDispatcher {
         _ queue: SendQueue,
         from first: Int64,
         _ queueClaims: inout QueueClaims,
-        start: (ClaimedDelivery) -> Void
+        start: (StartedDelivery) -> Void
     ) async throws -> Int {
         var limit = count
         guard limit > 0 else { return 0 }
@@ -165,7 +165,7 @@ extension SendDispatcher {
             // Its device may have changed to the other environment since.
             let credential = delivery.environment == queue.environment ? usual : credential(delivery.scope)
             slots.enter(delivery, credential, now: .now)
-            start(delivery)
+            start(StartedDelivery(delivery))
         }
         if let last = claimed.last { queueClaims.claimed(last.seq, in: queue.id) }
         SendMetrics.claimed.increment(by: claimed.count)

@@ -27,7 +27,7 @@ package final class SendDispatcher: Service, Sendable {
     /// Where sends wait for slots before they are stored.
     let slotWaiters: SlotWaiters
     /// Deliveries that were leased when they were stored.
-    let started = AsyncStream<[ClaimedDelivery]>.makeStream()
+    let started = AsyncStream<[StartedDelivery]>.makeStream()
 
     /// - Parameters:
     ///   - wake: signalled by `POST /sends`, so that a send need not wait for the next round.
@@ -71,7 +71,7 @@ package final class SendDispatcher: Service, Sendable {
                 await withDiscardingTaskGroup { group in
                     group.addTask { await self.renewLeases() }
                     group.addTask { await self.handleStarted() }
-                    await claimUntilShutdown { delivery in group.addTask { await self.handle(delivery) } }
+                    await claimUntilShutdown { started in group.addTask { await self.handle(started) } }
                     direct.withLock { $0.close() }
                     await drain()
                     started.continuation.finish()
@@ -91,17 +91,17 @@ package final class SendDispatcher: Service, Sendable {
             while true {
                 queueClaims.sweptAt = nil
                 queueClaims.pacedAt = [:]
-                var claimed: [ClaimedDelivery] = []
+                var claimed: [StartedDelivery] = []
                 _ = try await round(&queueClaims) { claimed.append($0) }
                 guard !claimed.isEmpty else { return }
                 await withDiscardingTaskGroup { group in
-                    for delivery in claimed { group.addTask { await self.handle(delivery) } }
+                    for started in claimed { group.addTask { await self.handle(started) } }
                 }
             }
         }
     }
 
-    private func claimUntilShutdown(_ start: (ClaimedDelivery) -> Void) async {
+    private func claimUntilShutdown(_ start: (StartedDelivery) -> Void) async {
         var queueClaims = QueueClaims(policy: configuration.queues)
         var pause = configuration.shortestPause
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
@@ -145,10 +145,18 @@ package final class SendDispatcher: Service, Sendable {
     /// Writes outcomes as long as `body` handles deliveries. For tests.
     func working(_ body: () async -> Void) async { await pipeline.working(body) }
 
-    func handle(_ delivery: ClaimedDelivery) async {
-        let disposition = await runner.run(delivery) { [slots] in slots.answer(delivery, $0, now: .now) }
-        if disposition == .lost { slots.lose(delivery, now: .now) }
-        if slots.leave(delivery) || pipeline.gate.hasClosed { wake.signal() }
+    func handle(_ started: StartedDelivery) async {
+        finish(started, await runner.run(started) { answer(started, $0) })
+    }
+
+    @inline(never)
+    private func answer(_ started: StartedDelivery, _ outcome: PushOutcome) { slots.answer(started.delivery, outcome, now: .now) }
+
+    /// Its outcome is written, or given up.
+    @inline(never)
+    private func finish(_ started: StartedDelivery, _ disposition: OutcomeDisposition?) {
+        if disposition == .lost { slots.lose(started.delivery, now: .now) }
+        if slots.leave(started.delivery) || pipeline.gate.hasClosed { wake.signal() }
         wakeSlotWaiters()
     }
 }

@@ -118,22 +118,17 @@ final class SendSlots: Sendable {
     var known: Set<Int64> { state.withLock { Set($0.leases.values.map(\.token)).union($0.lost.keys) } }
 
     func enter(_ delivery: ClaimedDelivery, _ credential: Credential, now: ContinuousClock.Instant) {
-        enter([(delivery, credential)], for: [], now: now)
+        state.withLock { $0.enter(delivery, credential, capacity: capacity, now: now) }
     }
 
     /// In one step with the end of their reservations: nobody else finds fewer slots free, or more.
     func enter(
-        _ deliveries: [(ClaimedDelivery, Credential)],
+        _ deliveries: [(StartedDelivery, Credential)],
         for reservations: [SlotReservation],
         now: ContinuousClock.Instant
     ) {
         state.withLock { state in
-            for (delivery, credential) in deliveries {
-                let use = state.use(of: credential, capacity: capacity)
-                state.leases[delivery.deliveryId] = Lease(token: delivery.leaseToken, use: use)
-                state.byQueue[delivery.queue, default: 0] += 1
-                use.enter(delivery, now: now)
-            }
+            for (started, credential) in deliveries { state.enter(started.delivery, credential, capacity: capacity, now: now) }
             for one in reservations { state.change(-one.count, of: one.queue, one.credential) }
         }
     }
@@ -183,6 +178,18 @@ extension SendSlots.State {
         let use = SendSlots.Use(limit: AdaptiveLimit(maximum: capacity), capacity: capacity)
         uses[credential] = use
         return use
+    }
+
+    fileprivate mutating func enter(
+        _ delivery: ClaimedDelivery,
+        _ credential: SendSlots.Credential,
+        capacity: Int,
+        now: ContinuousClock.Instant
+    ) {
+        let use = use(of: credential, capacity: capacity)
+        leases[delivery.deliveryId] = SendSlots.Lease(token: delivery.leaseToken, use: use)
+        byQueue[delivery.queue, default: 0] += 1
+        use.enter(delivery, now: now)
     }
 
     /// Reserves slots, or frees reserved ones.

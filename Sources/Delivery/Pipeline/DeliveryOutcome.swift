@@ -7,6 +7,7 @@ package struct DeliveryOutcome<Consequence: Sendable>: Sendable {
     /// What does not change any more, by reference: an outcome is handed on many times until it is written.
     private final class Facts: Sendable {
         let attempt: Attempt?
+        let consequence: Consequence?
         let findings: PushFindings
         let lease: DeliveryLease?
         let intent: Int64?
@@ -15,6 +16,7 @@ package struct DeliveryOutcome<Consequence: Sendable>: Sendable {
 
         init(
             attempt: Attempt?,
+            consequence: Consequence?,
             findings: PushFindings,
             lease: DeliveryLease?,
             intent: Int64?,
@@ -22,6 +24,7 @@ package struct DeliveryOutcome<Consequence: Sendable>: Sendable {
             detail: String
         ) {
             self.attempt = attempt
+            self.consequence = consequence
             self.findings = findings
             self.lease = lease
             self.intent = intent
@@ -31,8 +34,6 @@ package struct DeliveryOutcome<Consequence: Sendable>: Sendable {
     }
 
     private let facts: Facts
-    /// What follows for the owner; nil: nothing.
-    package let consequence: Consequence?
     /// The token was moved to the other environment at this time: the outcome says nothing about the token, and the push is attempted there.
     var switchedAt: Timestamp?
 
@@ -51,11 +52,20 @@ package struct DeliveryOutcome<Consequence: Sendable>: Sendable {
         at: Timestamp,
         detail: String = ""
     ) {
-        facts = Facts(attempt: attempt, findings: findings, lease: lease, intent: intent, at: at, detail: detail)
-        self.consequence = consequence
+        facts = Facts(
+            attempt: attempt,
+            consequence: consequence,
+            findings: findings,
+            lease: lease,
+            intent: intent,
+            at: at,
+            detail: detail
+        )
     }
 
     package var attempt: Attempt? { facts.attempt }
+    /// What follows for the owner; nil: nothing.
+    package var consequence: Consequence? { facts.consequence }
     package var findings: PushFindings { facts.findings }
     package var lease: DeliveryLease? { facts.lease }
     package var intent: Int64? { facts.intent }

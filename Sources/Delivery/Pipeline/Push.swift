@@ -86,8 +86,8 @@ package struct Push: Sendable {
     }
 }
 
-/// What became of a push in the pipeline.
-package enum PushResult: Sendable {
+/// What became of a push in the pipeline. By reference: it is handed on until it is written.
+package indirect enum PushResult: Sendable {
     /// It was attempted: this is the provider's answer.
     case attempted(PushOutcome)
     /// Nothing was sent.

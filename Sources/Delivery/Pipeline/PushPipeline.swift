@@ -12,14 +12,14 @@ private struct PushPermit: ~Copyable, Sendable {}
 
 /// The one way of a push: send gate, provider, outcome writer. Every attempt leaves exactly one row.
 ///
-/// Pushes are attempted within `working`, which writes their outcomes.
-package struct PushPipeline<Kind: DeliveryKind>: Sendable {
+/// Pushes are attempted within `working`, which writes their outcomes. By reference, as each push under way uses it.
+package final class PushPipeline<Kind: DeliveryKind>: Sendable {
     package let gate: SendGate
     private let lookup: ProviderLookup
     private let journal: IntentJournal
     private let writer: OutcomeWriter<Kind>
     private let acceptances: AcceptancesElsewhere
-    private let now: @Sendable () -> Timestamp
+    let now: @Sendable () -> Timestamp
 
     /// - Parameters:
     ///   - intents: where pushes that no claim protects are recorded before they are sent.
@@ -55,67 +55,44 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
 
     /// Makes one attempt, if the gate allows it. Returns when its outcome is written, found stale, or given up.
     ///
-    /// - Parameters:
-    ///   - lease: of a delivery of the queue.
-    ///   - answered: called with the provider's answer, before it is written.
-    ///   - decide: what the result means for the owner; may change what it says about others.
+    /// - Parameter decide: what the result means for the owner; may change what it says about others.
     package func attempt(
         _ push: Push,
-        lease: DeliveryLease? = nil,
+        decide: (PushResult, inout PushFindings) -> Kind.Consequence?
+    ) async -> (result: PushResult, disposition: OutcomeDisposition) {
+        await attempt(PreparedPush(push, now: now()), decide: decide)
+    }
+
+    /// The same. A task keeps what this function needs while it waits, for each push under way: so what takes space is done in functions that
+    /// do not wait, and handed on by reference.
+    ///
+    /// - Parameter answered: called with the provider's answer, before it is written.
+    func attempt(
+        _ push: PreparedPush,
         answered: (PushOutcome) -> Void = { _ in },
         decide: (PushResult, inout PushFindings) -> Kind.Consequence?
     ) async -> (result: PushResult, disposition: OutcomeDisposition) {
-        let prepared = PreparedPush(push, now: now())
-        let scope = prepared.scope
-        let provider = lookup(scope.provider, scope.app, scope.environment)
-        let credential = provider?.credential ?? ""
-        let circuitsToClose: [Circuit]
-        switch gate.admit(scope, credential: credential, lease: lease, now: now()) {
-        case .blocked(let obstacle): return await block(prepared.push, lease, by: obstacle, decide)
-        case .allowed(let circuits): circuitsToClose = circuits
+        let admitted: AdmittedPush
+        switch admit(push) {
+        case .blocked(let obstacle): return await block(push, by: obstacle, decide)
+        case .allowed(let allowed): admitted = allowed
         }
         var intent: Int64?
-        if case .intent(let isCurrent) = prepared.push.protection {
-            guard let number = await journal.save(prepared.push.identity) else {
-                return await block(prepared.push, lease, by: SendGate.Obstacle(until: now() + IntentJournal.pause), decide)
+        if case .intent = push.push.protection {
+            switch await saveIntent(push) {
+            case .blocked(let obstacle): return await block(push, by: obstacle, decide)
+            case .saved(let number): intent = number
             }
-            guard isCurrent() else {
-                journal.withdraw(number)
-                return await block(prepared.push, lease, by: SendGate.Obstacle(until: now()), decide)
-            }
-            intent = number
         }
-        let clock = prepared.push.clock ?? now
-        let startedAt = clock()
-        let answer = await request(prepared, to: provider, permit: PushPermit())
-        answered(answer)
-        let verdict = await assess(
-            answer,
-            scope,
-            hasOwnTopic: prepared.push.hasOwnTopic,
-            credential: credential,
-            operationKey: prepared.push.identity.operationKey,
-            now: now()
-        )
-        var findings = PushFindings(
-            answer,
-            of: prepared.push,
-            credential: credential,
-            circuitsToClose: circuitsToClose,
-            verdict: verdict,
-            startedAt: startedAt
-        )
-        let consequence = decide(.attempted(answer), &findings)
-        let outcome = DeliveryOutcome(
-            attempt: Attempt(prepared.push.identity, answer, at: startedAt),
-            consequence: consequence,
-            findings: findings,
-            lease: lease,
-            intent: intent,
-            at: clock(),
-            detail: answer.detail
-        )
-        return (.attempted(answer), await writer.submit(outcome))
+        let startedAt = clock(push)
+        let result = await request(admitted, permit: PushPermit())
+        announce(result, to: answered)
+        var verdict = assess(result, admitted)
+        if verdict.unlessAcceptedSince != nil, let acceptedAt = await acceptedElsewhere(verdict) {
+            verdict = assess(result, admitted, acceptedElsewhere: acceptedAt)
+        }
+        let outcome = outcome(of: admitted, result, verdict, intent: intent, startedAt: startedAt, decide)
+        return (result, await writer.submit(outcome))
     }
 
     /// Makes one request that is no push: it sends nothing to anybody, and leaves no attempt. A refused credential and a rate limit count as
@@ -139,7 +116,19 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
             }
             let (outcome, consequence) = await body(provider)
             let at = now()
-            let verdict = await assess(outcome, scope, hasOwnTopic: true, credential: credential, operationKey: "channels", now: at)
+            func assess(acceptedElsewhere: Timestamp? = nil) -> GateVerdict {
+                gate.assess(
+                    outcome,
+                    scope,
+                    hasOwnTopic: true,
+                    credential: credential,
+                    operationKey: "channels",
+                    acceptedElsewhere: acceptedElsewhere,
+                    now: at
+                )
+            }
+            var verdict = assess()
+            if let acceptedAt = await acceptedElsewhere(verdict) { verdict = assess(acceptedElsewhere: acceptedAt) }
             let findings = PushFindings(outcome, in: scope, circuitsToClose: circuitsToClose, verdict: verdict)
             await writer.submit(DeliveryOutcome(consequence: consequence, findings: findings, at: at))
         }
@@ -180,86 +169,186 @@ package struct PushPipeline<Kind: DeliveryKind>: Sendable {
     /// Deletes groups of intents whose outcomes are all written; usually that happens with the last of their outcomes.
     package func sweepIntents() async throws { try await journal.sweep() }
 
-    /// What the outcome says about its scope. Other processes may have had pushes of it accepted: they are asked for before a circuit opens.
-    private func assess(
-        _ outcome: PushOutcome,
-        _ scope: PushScope,
-        hasOwnTopic: Bool,
-        credential: String,
-        operationKey: String,
-        now: Timestamp
-    ) async -> GateVerdict {
-        func verdict(acceptedElsewhere: Timestamp? = nil) -> GateVerdict {
-            gate.assess(
-                outcome,
-                scope,
-                hasOwnTopic: hasOwnTopic,
-                credential: credential,
-                operationKey: operationKey,
-                acceptedElsewhere: acceptedElsewhere,
-                now: now
-            )
+    @inline(never)
+    private func admit(_ push: PreparedPush) -> Admission {
+        let scope = push.scope
+        let provider = lookup(scope.provider, scope.app, scope.environment)
+        let credential = provider?.credential ?? ""
+        switch gate.admit(scope, credential: credential, lease: push.lease, now: now()) {
+        case .blocked(let obstacle): return .blocked(obstacle)
+        case .allowed(let circuits):
+            return .allowed(AdmittedPush(push, by: provider, credential: credential, circuitsToClose: circuits))
         }
-        let own = verdict()
-        guard let opening = own.opening, let since = own.unlessAcceptedSince,
-            let acceptedAt = await acceptances.last(in: opening.scope, since: since)
-        else { return own }
-        return verdict(acceptedElsewhere: acceptedAt)
     }
 
+    /// Records what is about to be sent, if no claim protects it.
+    ///
+    /// - Returns: the group of intents that it is recorded in; nil: none.
+    @inline(never)
+    private func saveIntent(_ push: PreparedPush) async -> IntentResult {
+        guard case .intent(let isCurrent) = push.push.protection else { return .saved(nil) }
+        guard let number = await journal.save(push.push.identity) else {
+            return .blocked(SendGate.Obstacle(until: now() + IntentJournal.pause))
+        }
+        guard isCurrent() else {
+            journal.withdraw(number)
+            return .blocked(SendGate.Obstacle(until: now()))
+        }
+        return .saved(number)
+    }
+
+    /// What is recorded as the time.
+    @inline(never)
+    private func clock(_ push: PreparedPush) -> Timestamp { if let clock = push.push.clock { clock() } else { now() } }
+
+    @inline(never)
+    private func announce(_ result: PushResult, to answered: (PushOutcome) -> Void) {
+        if case .attempted(let answer) = result { answered(answer) }
+    }
+
+    /// What the outcome says about its scope.
+    @inline(never)
+    private func assess(_ result: PushResult, _ push: AdmittedPush, acceptedElsewhere: Timestamp? = nil) -> GateVerdict {
+        guard case .attempted(let answer) = result else { return .nothing }
+        return gate.assess(
+            answer,
+            push.prepared.scope,
+            hasOwnTopic: push.prepared.push.hasOwnTopic,
+            credential: push.credential,
+            operationKey: push.prepared.push.identity.operationKey,
+            acceptedElsewhere: acceptedElsewhere,
+            now: now()
+        )
+    }
+
+    /// When another process last had a push of the scope accepted: asked for before a circuit opens.
+    @inline(never)
+    private func acceptedElsewhere(_ verdict: GateVerdict) async -> Timestamp? {
+        guard let opening = verdict.opening, let since = verdict.unlessAcceptedSince else { return nil }
+        return await acceptances.last(in: opening.scope, since: since)
+    }
+
+    @inline(never)
+    private func outcome(
+        of push: AdmittedPush,
+        _ result: PushResult,
+        _ verdict: GateVerdict,
+        intent: Int64?,
+        startedAt: Timestamp,
+        _ decide: (PushResult, inout PushFindings) -> Kind.Consequence?
+    ) -> DeliveryOutcome<Kind.Consequence> {
+        guard case .attempted(let answer) = result else { preconditionFailure("without an attempt") }
+        var findings = PushFindings(
+            answer,
+            of: push.prepared.push,
+            credential: push.credential,
+            circuitsToClose: push.circuitsToClose,
+            verdict: verdict,
+            startedAt: startedAt
+        )
+        let consequence = decide(result, &findings)
+        return DeliveryOutcome(
+            attempt: Attempt(push.prepared.push.identity, answer, at: startedAt),
+            consequence: consequence,
+            findings: findings,
+            lease: push.prepared.lease,
+            intent: intent,
+            at: clock(push.prepared),
+            detail: answer.detail
+        )
+    }
+
+    @inline(never)
     private func block(
-        _ push: Push,
-        _ lease: DeliveryLease?,
+        _ push: PreparedPush,
         by obstacle: SendGate.Obstacle,
         _ decide: (PushResult, inout PushFindings) -> Kind.Consequence?
     ) async -> (PushResult, OutcomeDisposition) {
         let result = PushResult.blocked(obstacle)
         var findings = PushFindings()
         let consequence = decide(result, &findings)
-        guard consequence != nil || lease != nil else { return (result, .written) }
-        let at = (push.clock ?? now)()
-        return (result, await writer.submit(DeliveryOutcome(consequence: consequence, findings: findings, lease: lease, at: at)))
+        guard consequence != nil || push.lease != nil else { return (result, .written) }
+        let outcome = DeliveryOutcome(consequence: consequence, findings: findings, lease: push.lease, at: clock(push))
+        return (result, await writer.submit(outcome))
     }
 
     /// The only place where a push is handed to a provider.
-    private func request(
-        _ prepared: PreparedPush,
-        to provider: (any PushProvider)?,
-        permit: consuming PushPermit
-    ) async -> PushOutcome {
-        let now = now()
-        let identity = prepared.push.identity
-        switch prepared.content {
-        case .failure(let error): return .failed(Classification(.unknown, retry: .never), code: error.code, detail: error.message)
-        case .success(.message(let message, let token)):
-            guard let provider else { return .withoutCredential }
-            let target = PushTarget(
-                provider: identity.provider,
-                token: token.rawValue,
-                environment: identity.environment,
-                app: identity.app
-            )
-            var outcome = await provider.send(message, to: target, attemptId: prepared.push.messageId, now: now)
-            outcome.removeTokens(token.rawValue)
-            return outcome
-        case .success(.broadcast(let message, let channel)):
-            guard let provider = provider as? any BroadcastProvider else { return .withoutCredential }
-            let scope = BroadcastScope(app: identity.app, environment: identity.environment)
-            let attemptId = "\(prepared.push.messageId):\(identity.attemptNumber)"
-            return await provider.broadcast(message, to: channel, in: scope, attemptId: attemptId, now: now)
+    private func request(_ push: AdmittedPush, permit: consuming PushPermit) async -> PushResult {
+        switch push.prepared.request {
+        case .message(let request): await send(request, by: push.provider, permit: permit)
+        case .broadcast(let request): await broadcast(request, by: push.provider, permit: permit)
+        case .refused(let result): result
         }
+    }
+
+    @inline(never)
+    private func send(
+        _ request: MessageRequest,
+        by provider: (any PushProvider)?,
+        permit: consuming PushPermit
+    ) async -> PushResult {
+        guard let provider else { return .withoutCredential }
+        return result(
+            await provider.send(request.message, to: request.target, attemptId: request.attemptId, now: now()),
+            token: request.target.token
+        )
+    }
+
+    @inline(never)
+    private func broadcast(
+        _ request: BroadcastRequest,
+        by provider: (any PushProvider)?,
+        permit: consuming PushPermit
+    ) async -> PushResult {
+        guard let provider = provider as? any BroadcastProvider else { return .withoutCredential }
+        return .attempted(
+            await provider.broadcast(request.push, to: request.channel, in: request.scope, attemptId: request.attemptId, now: now())
+        )
+    }
+
+    @inline(never)
+    private func result(_ answer: PushOutcome, token: String) -> PushResult {
+        var outcome = answer
+        outcome.removeTokens(token)
+        return .attempted(outcome)
     }
 }
 
-extension PushOutcome {
+/// A push that the gate lets pass, and who is to carry it. By reference, as `PreparedPush`.
+private final class AdmittedPush: Sendable {
+    let prepared: PreparedPush
+    let provider: (any PushProvider)?
+    let credential: String
+    /// Open circuits that its outcome may close.
+    let circuitsToClose: [Circuit]
+
+    init(_ prepared: PreparedPush, by provider: (any PushProvider)?, credential: String, circuitsToClose: [Circuit]) {
+        self.prepared = prepared
+        self.provider = provider
+        self.credential = credential
+        self.circuitsToClose = circuitsToClose
+    }
+}
+
+private enum Admission {
+    case allowed(AdmittedPush)
+    case blocked(SendGate.Obstacle)
+}
+
+private enum IntentResult {
+    case saved(Int64?)
+    case blocked(SendGate.Obstacle)
+}
+
+extension PushResult {
     /// Blocks as a refused credential does, until one is configured.
-    fileprivate static var withoutCredential: PushOutcome {
+    fileprivate static var withoutCredential: PushResult {
         var outcome = PushOutcome.failed(
             Classification(.auth, retry: .afterFix),
             code: "NoCredentials",
             detail: "No credential is configured for this app and environment."
         )
         outcome.refusalScope = .credential
-        return outcome
+        return .attempted(outcome)
     }
 }

@@ -22,8 +22,8 @@ struct QueueConsequence: Sendable {
 /// The circuit that a delivery waits for.
 package enum CircuitReference: Sendable, Hashable {
     case open(Int64)
-    /// The one that this refusal opens, unless it is open already.
-    case opening(CircuitOpening)
+    /// The one that this refusal opens, unless it is open already. By reference, as it is large and rare.
+    indirect case opening(CircuitOpening)
 }
 
 /// How a delivery can end without success.

@@ -39,8 +39,8 @@ package struct QueuedDelivery: Sendable, Hashable {
     package var attemptNumber: Int
 }
 
-/// What the owner says of a claimed delivery.
-package enum QueuedContent: Sendable {
+/// What the owner says of a claimed delivery. By reference, as it is large and most deliveries have none.
+package indirect enum QueuedContent: Sendable {
     /// - Parameter note: comes back with the outcome (`QueuedOutcome.note`).
     case push(Push, to: PushToken, note: any Sendable)
     /// Claimed again then, by the database's clock.
@@ -51,12 +51,19 @@ package enum QueuedContent: Sendable {
     case notWanted
 }
 
-/// What became of a claim of a delivery.
-package struct QueuedOutcome: Sendable {
-    package var delivery: QueuedDelivery
+/// What became of a claim of a delivery. By reference, as it is large and most deliveries have none.
+package final class QueuedOutcome: Sendable {
+    package let delivery: QueuedDelivery
     /// What the attempt came to; nil: there was none.
-    package var attempt: PushOutcome?
-    package var next: DeliveryNext
+    package let attempt: PushOutcome?
+    package let next: DeliveryNext
     /// What the content noted; nil if the process that had it ended.
-    package var note: (any Sendable)?
+    package let note: (any Sendable)?
+
+    package init(delivery: QueuedDelivery, attempt: PushOutcome? = nil, next: DeliveryNext, note: (any Sendable)? = nil) {
+        self.delivery = delivery
+        self.attempt = attempt
+        self.next = next
+        self.note = note
+    }
 }

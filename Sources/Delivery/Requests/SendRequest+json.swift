@@ -167,7 +167,7 @@ extension SendRequest {
     }
 
     static func hash(of value: JSONValue) -> [UInt8] {
-        Array(SHA256.hash(data: value.bytes(without: ["sendId", "validateOnly"])))
+        SHA256.hash(data: value.bytes(without: ["sendId", "validateOnly"])).withUnsafeBytes { Array($0) }
     }
 }
 

@@ -2,14 +2,22 @@ import Providers
 package import PushContract
 import Synchronization
 
-/// What the outcome of an attempt says about others.
-struct GateVerdict: Sendable {
+/// What the outcome of an attempt says about others. By reference, as it is large and nearly always `nothing`.
+final class GateVerdict: Sendable {
+    static let nothing = GateVerdict()
+
     /// The circuit it opens, or adds a refusal to.
-    var opening: CircuitOpening?
+    let opening: CircuitOpening?
     /// How often this push was refused while others of its scope were accepted.
-    var ownRefusals = 0
+    let ownRefusals: Int
     /// It opens no circuit if another process had a push of the scope accepted since then; nil: it does in any case.
-    var unlessAcceptedSince: Timestamp?
+    let unlessAcceptedSince: Timestamp?
+
+    init(opening: CircuitOpening? = nil, ownRefusals: Int = 0, unlessAcceptedSince: Timestamp? = nil) {
+        self.opening = opening
+        self.ownRefusals = ownRefusals
+        self.unlessAcceptedSince = unlessAcceptedSince
+    }
 }
 
 /// What this process knows about circuits and rate-limit pauses, and so whether a push may be sent. Read now and then, and changed at once
@@ -101,16 +109,16 @@ package final class SendGate: Sendable {
                     $0.scope.kind.isOutage && $0.scope.credential == credential && $0.scope.covers(scope)
                 }
                 let isDown = state.evidence.fail(kind, key, operationKey: operationKey, at: now)
-                guard isDown || isOpen else { return GateVerdict() }
+                guard isDown || isOpen else { return .nothing }
                 return GateVerdict(opening: CircuitDecision.opening(kind, after: outcome, in: scope, credential: credential))
             }
             state.evidence.healthy(key)
             if CircuitDecision.isCredentialAccepted(outcome) {
                 state.evidence.accept(key, operationKey: operationKey, at: now)
-                return GateVerdict()
+                return .nothing
             }
             let opening = CircuitDecision.opening(after: outcome, in: scope, hasOwnTopic: hasOwnTopic, credential: credential)
-            guard let opening else { return GateVerdict() }
+            guard let opening else { return .nothing }
             switch state.evidence.assess(refusedBy: outcome.refusalScope, key, operationKey: operationKey, at: now) {
             case .delivery(let times): return GateVerdict(ownRefusals: times)
             case .scope(let since):

@@ -10,66 +10,100 @@ struct APNsExchange: Sendable {
     let keyId: String
     let logger: Logger
 
-    /// The result of one request. `response` is nil if there was no answer.
-    struct Reply: Sendable {
-        var outcome: PushOutcome
-        var response: OutboundResponse?
+    /// The result of one request, by reference. `response` is nil if there was no answer.
+    final class Reply: Sendable {
+        let outcome: PushOutcome
+        let response: OutboundResponse?
+
+        init(outcome: PushOutcome, response: OutboundResponse? = nil) {
+            self.outcome = outcome
+            self.response = response
+        }
     }
 
     /// Makes the request, and retries it once on a new connection if APNs refused the provider token; a refused request is not delivered.
-    /// - Parameter request: Builds the request from the provider token.
-    func perform(now: Timestamp, _ request: (_ providerToken: String) -> OutboundRequest) async -> Reply {
+    /// - Parameter request: Gets its provider token here.
+    func perform(_ request: consuming OutboundRequest, now: Timestamp) async -> Reply {
+        let token: String
         do {
-            let token = try await tokens.token(now: now)
-            let first = await exchange(request(token), now: now)
-            switch first.outcome.providerErrorCode {
-            case "ExpiredProviderToken":
-                logger.warning("APNs calls the provider token expired; is this machine's clock right?", metadata: ["key": "\(keyId)"])
-                guard let other = try await tokens.replacement(for: token, now: now) else { return clockFault(first, now: now) }
-                return await again(request(other), after: first, now: now)
-            case "UnrelatedKeyIdInToken":
-                // The connection is bound to another key; a new one will be bound to ours.
-                return await again(request(token), after: first, now: now)
-            default: return first
-            }
+            token = try await tokens.token(now: now)
         } catch {
-            let outcome = PushOutcome.failed(
-                Classification(.auth, retry: .afterFix),
-                detail: "The provider token could not be signed: \(error)"
-            )
-            return Reply(outcome: outcome, response: nil)
+            return Self.unsigned(error)
         }
+        request.authorize(token)
+        let first = await exchange(request, now: now)
+        return first.isTokenRefused ? await repeated(request, token, refusedBy: first, now: now) : first
+    }
+
+    /// A second request with another token, or on another connection, if that may help.
+    @inline(never)
+    private func repeated(_ request: OutboundRequest, _ token: String, refusedBy first: Reply, now: Timestamp) async -> Reply {
+        // A connection that is bound to another key; a new one will be bound to ours.
+        guard first.isTokenExpired else { return await again(request, after: first, now: now) }
+        logger.warning("APNs calls the provider token expired; is this machine's clock right?", metadata: ["key": "\(keyId)"])
+        do {
+            guard let other = try await tokens.replacement(for: token, now: now) else { return clockFault(first, now: now) }
+            var request = request
+            request.authorize(other)
+            return await again(request, after: first, now: now)
+        } catch {
+            return Self.unsigned(error)
+        }
+    }
+
+    @inline(never)
+    private static func unsigned(_ error: any Error) -> Reply {
+        let outcome = PushOutcome.failed(
+            Classification(.auth, retry: .afterFix),
+            detail: "The provider token could not be signed: \(error)"
+        )
+        return Reply(outcome: outcome)
     }
 
     /// A young token that APNs calls expired: no token helps until a clock is corrected, so it counts as a refused credential.
     private func clockFault(_ reply: Reply, now: Timestamp) -> Reply {
-        var reply = reply
-        reply.outcome.retryClass = .afterFix
-        reply.outcome.refusalScope = .credential
-        let difference = reply.outcome.providerTime.map { "; APNs' clock is \(Int(($0 - now).inSeconds)) s ahead of ours" } ?? ""
-        reply.outcome.detail += " The token is young: this machine's clock is wrong\(difference)."
-        return reply
+        var outcome = reply.outcome
+        outcome.retryClass = .afterFix
+        outcome.refusalScope = .credential
+        let difference = outcome.providerTime.map { "; APNs' clock is \(Int(($0 - now).inSeconds)) s ahead of ours" } ?? ""
+        outcome.detail += " The token is young: this machine's clock is wrong\(difference)."
+        return Reply(outcome: outcome, response: reply.response)
     }
 
     /// The second and last request, on a new connection: APNs keeps refusing on a connection where it refused a token.
     private func again(_ request: OutboundRequest, after first: Reply, now: Timestamp) async -> Reply {
         var request = request
         request.avoidedConnection = first.response?.connectionId
-        var reply = await exchange(request, now: now)
+        let reply = await exchange(request, now: now)
+        guard reply.outcome.providerErrorCode == first.outcome.providerErrorCode else { return reply }
         // Refused on another connection too: a third request would not help.
-        if reply.outcome.providerErrorCode == first.outcome.providerErrorCode { reply.outcome.retryClass = .afterFix }
-        return reply
+        var outcome = reply.outcome
+        outcome.retryClass = .afterFix
+        return Reply(outcome: outcome, response: reply.response)
     }
 
     private func exchange(_ request: OutboundRequest, now: Timestamp) async -> Reply {
         do throws(OutboundFailure) {
-            let response = try await client.send(request)
-            var outcome = APNsResponse(response, now: now).outcome(latency: response.latency)
-            outcome.responseTime = response.responseTime
-            outcome.providerDate = response.header("date")
-            return Reply(outcome: outcome, response: response)
+            return Self.read(try await client.send(request), now: now)
         } catch {
-            return Reply(outcome: .notSent(error), response: nil)
+            return Reply(outcome: .notSent(error))
         }
     }
+
+    @inline(never)
+    private static func read(_ response: OutboundResponse, now: Timestamp) -> Reply {
+        var outcome = APNsResponse(response, now: now).outcome(latency: response.latency)
+        outcome.responseTime = response.responseTime
+        outcome.providerDate = response.header("date")
+        return Reply(outcome: outcome, response: response)
+    }
+}
+
+extension OutboundRequest {
+    fileprivate mutating func authorize(_ providerToken: String) { headers.set("authorization", "bearer \(providerToken)") }
+}
+
+extension APNsExchange.Reply {
+    fileprivate var isTokenExpired: Bool { outcome.providerErrorCode == "ExpiredProviderToken" }
+    fileprivate var isTokenRefused: Bool { isTokenExpired || outcome.providerErrorCode == "UnrelatedKeyIdInToken" }
 }

@@ -50,9 +50,9 @@ extension APNsProvider: BroadcastProvider {
         guard let base = configuration.endpoints[scope.environment] else { return noEndpoint(scope) }
         var request = APNsChannelRequest.send(push, body, to: channel, app: scope.app, base: base)
         request.headers.append("apns-request-id", APNsMessageId.derive(from: attemptId), isUnique: true)
-        let reply = await perform(request, now: now)
-        metrics.note(reply.outcome)
-        return reply.outcome
+        let outcome = await perform(request, now: now).outcome
+        metrics.note(outcome)
+        return outcome
     }
 
     /// One management request.
@@ -83,12 +83,9 @@ extension APNsProvider: BroadcastProvider {
     }
 
     private func perform(_ request: OutboundRequest, now: Timestamp) async -> APNsExchange.Reply {
-        await exchange.perform(now: now) { token in
-            var request = request
-            request.timeout = configuration.timeout
-            request.headers.append("authorization", "bearer \(token)")
-            return request
-        }
+        var request = request
+        request.timeout = configuration.timeout
+        return await exchange.perform(request, now: now)
     }
 
     private func channelBase(_ scope: BroadcastScope) -> String { configuration.channelEndpoints[scope.environment] ?? "" }

@@ -20,24 +20,40 @@ package final class APNsProvider: PushProvider {
     }
 
     package func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
+        switch prepare(message, to: target, attemptId: attemptId) {
+        case .refused(let outcome): return outcome
+        case .ready(let request):
+            let outcome = await exchange.perform(request, now: now).outcome
+            metrics.note(outcome)
+            return outcome
+        }
+    }
+
+    private enum Preparation {
+        /// But for its provider token.
+        case ready(OutboundRequest)
+        indirect case refused(PushOutcome)
+    }
+
+    /// Not part of `send`: a task keeps what its functions need while it waits, so what takes space is done by functions that do not wait.
+    @inline(never)
+    private func prepare(_ message: PushMessage, to target: PushTarget, attemptId: String) -> Preparation {
         let body: [UInt8]
         do throws(PushError) {
             body = try APNsRules.encode(message, app: target.app).bytes
         } catch {
-            return .rejectedLocally(error)
+            return .refused(.rejectedLocally(error))
         }
         guard let path = APNsRequest.path(target.token), let base = configuration.endpoints[target.environment] else {
-            return .failed(
-                Classification(.tokenInvalid, retry: .never, token: .suspect),
-                detail: "Not sent: the token is not hexadecimal, or there is no endpoint for \(target.environment.rawValue)."
+            return .refused(
+                .failed(
+                    Classification(.tokenInvalid, retry: .never, token: .suspect),
+                    detail: "Not sent: the token is not hexadecimal, or there is no endpoint for \(target.environment.rawValue)."
+                )
             )
         }
-        let reply = await exchange.perform(now: now) { token in
-            let headers = APNsRequest.headers(message, app: target.app, attemptId: attemptId, providerToken: token)
-            return OutboundRequest(url: base + path, headers: headers, body: body, timeout: configuration.timeout)
-        }
-        metrics.note(reply.outcome)
-        return reply.outcome
+        let headers = APNsRequest.headers(message, app: target.app, attemptId: attemptId)
+        return .ready(OutboundRequest(url: base + path, headers: headers, body: body, timeout: configuration.timeout))
     }
 
     package func dryRun(
@@ -54,8 +70,7 @@ package final class APNsProvider: PushProvider {
                 "The token is not hexadecimal, or there is no endpoint for \(target.environment.rawValue)."
             )
         }
-        let headers = APNsRequest.headers(message, app: target.app, attemptId: attemptId, providerToken: "")
-            .filter { $0.name != "authorization" }
+        let headers = APNsRequest.headers(message, app: target.app, attemptId: attemptId)
         let request = PushDryRun.Request(
             url: base + APNsRequest.devicePath + PushDryRun.token,
             headers: Dictionary(headers.map { ($0.name, $0.value) }) { first, _ in first },

@@ -1,13 +1,12 @@
 import HTTPClient
 import PushContract
 
-/// One `POST /3/device/<token>`. Pure: the same message, target and token give the same request.
+/// One `POST /3/device/<token>`, but for its provider token. Pure: the same message and target give the same request.
 enum APNsRequest {
     static let devicePath = "/3/device/"
 
-    static func headers(_ message: PushMessage, app: String, attemptId: String, providerToken: String) -> HeaderFields {
+    static func headers(_ message: PushMessage, app: String, attemptId: String) -> HeaderFields {
         var headers: HeaderFields = [
-            ("authorization", "bearer \(providerToken)"),
             ("apns-topic", message.apnsTopic(of: app)),
             ("apns-push-type", message.pushType.rawValue),
             ("apns-priority", String(message.pushType.priority(message.priority))),

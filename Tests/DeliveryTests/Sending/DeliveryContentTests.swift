@@ -156,7 +156,7 @@ struct DeliveryContentTests {
             #expect(leases.start() == sends.count)
             dispatcher.started.continuation.finish()
             var direct: [ClaimedDelivery] = []
-            for await deliveries in dispatcher.started.stream { direct += deliveries }
+            for await started in dispatcher.started.stream { direct += started.map(\.delivery) }
             let expected = try claimed.map(comparable).sorted()
             #expect(expected.count == sends.count)
             #expect(try direct.map(comparable).sorted() == expected)

@@ -235,7 +235,7 @@ struct EnqueueServiceTests {
             let provider = ScriptedProvider()
             let dispatcher = bench.dispatcher(provider.lookup) { $0.worker = "other" }
             // The worker's own, and it knows nothing of it.
-            let claimed = try await bench.claim()
+            let claimed = try await bench.claim().map { StartedDelivery($0) }
             dispatcher.enter(claimed)
             dispatcher.abandon(claimed)
             try await dispatcher.runUntilIdle()

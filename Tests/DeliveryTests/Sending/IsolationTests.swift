@@ -77,7 +77,7 @@ struct IsolationTests {
             let start = ContinuousClock.now
             let first = try await dispatcher.claimed(&queueClaims, now: start)
             #expect(first.count == 55, "nothing is known of it yet")
-            await dispatcher.working { for delivery in first { await dispatcher.handle(delivery) } }
+            await dispatcher.working { for delivery in first { await dispatcher.handle(StartedDelivery(delivery)) } }
             try await bench.enqueue(items(20, "fcm", id: "page", members: #", "critical": true"#))
             var claimed: [Int] = []
             for milliseconds in [10, 90, 110] {

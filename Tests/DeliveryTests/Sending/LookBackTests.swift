@@ -41,7 +41,7 @@ struct LookBackTests {
             func turn(_ number: Int) async throws {
                 try await bench.register("user-\(number)", "phone", token: SendingBench.token(number))
                 try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "user-\#(number)", "title": "Goal"}"#)
-                _ = try await dispatcher.round(&claims, now: start + .seconds(number)) { claimed.append($0.sendId ?? "") }
+                _ = try await dispatcher.round(&claims, now: start + .seconds(number)) { claimed.append($0.delivery.sendId ?? "") }
             }
             try await bench.register("user-0", "phone", token: SendingBench.token(0))
             try await bench.enqueue(#"{"sendId": "s0", "uid": "user-0", "title": "Goal"}"#)

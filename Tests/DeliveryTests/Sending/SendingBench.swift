@@ -204,7 +204,7 @@ extension SendDispatcher {
     /// What one round claims.
     func claimed(_ queueClaims: inout QueueClaims, now: ContinuousClock.Instant = .now) async throws -> [ClaimedDelivery] {
         var claimed: [ClaimedDelivery] = []
-        _ = try await round(&queueClaims, now: now) { claimed.append($0) }
+        _ = try await round(&queueClaims, now: now) { claimed.append($0.delivery) }
         return claimed
     }
 }
