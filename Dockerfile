@@ -1,7 +1,7 @@
 # docker build -t pushwatch . && docker compose up
 FROM swift:6.3-bookworm AS build
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends \
-    pkg-config libpq-dev libcurl4-openssl-dev libnghttp2-dev libssl-dev libsimdjson-dev zlib1g-dev \
+    pkg-config libpq-dev libcurl4-openssl-dev libnghttp2-dev libssl-dev libsimdjson-dev zlib1g-dev libjemalloc-dev \
     libcmark-gfm-dev libcmark-gfm-extensions-dev
 WORKDIR /src
 COPY Package.swift ./
@@ -12,7 +12,7 @@ RUN swift build -c release --static-swift-stdlib --product pushwatch \
 
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends ca-certificates curl libpq5 libcurl4 libnghttp2-14 libssl3 libsimdjson14 zlib1g \
+    && apt-get install -y -qq --no-install-recommends ca-certificates curl libpq5 libcurl4 libnghttp2-14 libssl3 libsimdjson14 zlib1g libjemalloc2 \
     libcmark-gfm-extensions0.29.0.gfm.6 libstdc++6 tzdata \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 pushwatch

@@ -60,6 +60,9 @@ func fuzzer(_ name: String, _ dependencies: [Target.Dependency], path: String) -
     .executableTarget(name: name, dependencies: ["FuzzSupport"] + dependencies, path: path, swiftSettings: strict)
 }
 
+/// In place of glibc's malloc, which is slow where one thread frees what another allocated (docs/decisions/0056).
+let jemalloc = LinkerSetting.linkedLibrary("jemalloc", .when(platforms: [.linux]))
+
 let package = Package(
     name: "pushwatch",
     platforms: [.macOS(.v15), .iOS("16.2")],
@@ -220,7 +223,8 @@ let package = Package(
                 "CommandLineKit", "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Access", "Attempts",
                 "Delivery", "Alerting", "LiveActivities", "Cricket", "Server", .argumentParser, .logging, .unixSignals,
             ],
-            swiftSettings: strict
+            swiftSettings: strict,
+            linkerSettings: [jemalloc]
         ),
         .executableTarget(
             name: "pushwatch-dev",
@@ -230,7 +234,8 @@ let package = Package(
                 "LocalPostgres", .argumentParser, .configuration, .hummingbird, .jwtKit, .logging, .metrics, .crypto,
                 .serviceLifecycle, .unixSignals, .nioCore,
             ],
-            swiftSettings: strict
+            swiftSettings: strict,
+            linkerSettings: [jemalloc]
         ),
 
         // Tests.

@@ -28,6 +28,7 @@ need libsimdjson-dev any /usr/include/simdjson.h /opt/homebrew/include/simdjson.
 need libcmark-gfm-dev any /usr/include/cmark-gfm.h /opt/homebrew/include/cmark-gfm.h
 need libcmark-gfm-extensions-dev any /usr/include/cmark-gfm-core-extensions.h /opt/homebrew/include/cmark-gfm-core-extensions.h
 need zlib1g-dev any /usr/include/zlib.h /usr/include/*/zlib.h
+if [ "$(uname)" = Linux ]; then need libjemalloc-dev any /usr/include/jemalloc/jemalloc.h; fi
 need postgresql has_postgres
 if [ "$test" = test ]; then
     need curl command -v curl

@@ -4,7 +4,7 @@
 # usage: scripts/dist.sh [PROGRAMS [DIRECTORY]]     (PROGRAMS: the directory of both programs; without it a release is built; DIRECTORY is dist/)
 # In it: pushwatch and pushwatch-dev (stripped, Swift's own libraries inside), sql/, alerts/, live-activities/, matches/, dashboards/, docs/, vectors/, a systemd unit,
 # a settings example, and what makes an image of it. docs/operations.md says how to install it; DistTests look into it.
-# What stays outside: libpq, libcurl, libnghttp2, OpenSSL, libsimdjson, zlib, libcmark-gfm and the C library, so that the system's updates of them count.
+# What stays outside: libpq, libcurl, libnghttp2, OpenSSL, libsimdjson, zlib, libjemalloc, libcmark-gfm and the C library, so that the system's updates of them count.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

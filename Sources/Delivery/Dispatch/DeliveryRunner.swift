@@ -28,7 +28,7 @@ final class DeliveryRunner: Sendable {
         }
     }
 
-    private enum Preparation {
+    private enum Prepared {
         case send(PreparedPush)
         indirect case end(DeliveryNext, at: Timestamp)
     }
@@ -40,7 +40,7 @@ final class DeliveryRunner: Sendable {
 
     /// What the task keeps while it waits is to be small (`PushPipeline.attempt`).
     @inline(never)
-    private func prepare(_ started: StartedDelivery) -> Preparation {
+    private func prepare(_ started: StartedDelivery) -> Prepared {
         let delivery = started.delivery
         // Time goes on from the database's own reading: this machine's clock may be off.
         let claimedAt = delivery.claimedAt

@@ -107,9 +107,9 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         let rows = try connection.query(
             """
             WITH ended AS (
-                DELETE FROM pushLeases WHERE leaseToken = ANY(\(ending)) RETURNING leaseToken
+                DELETE FROM pushLeases WHERE leaseToken = ANY(\(Self.array(ending))) RETURNING leaseToken
             ), locked AS (
-                SELECT leaseToken FROM pushLeases WHERE leaseToken = ANY(\(others)) ORDER BY leaseToken FOR KEY SHARE
+                SELECT leaseToken FROM pushLeases WHERE leaseToken = ANY(\(Self.array(others))) ORDER BY leaseToken FOR KEY SHARE
             )
             SELECT leaseToken FROM ended UNION ALL SELECT leaseToken FROM locked
             """
@@ -127,6 +127,15 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
             return valid.contains(lease.leaseToken) && !written.contains(lease.deliveryId)
         }
         outcomes = indexes.map { batch[$0] }
+    }
+
+    /// Few tokens as an array of a length that PostgreSQL knows: one of unknown length counts as ten, so that each execution would be planned
+    /// anew for the fewer that there are.
+    private static func array(_ tokens: [Int64]) -> Query {
+        guard tokens.count <= 4 else { return "\(tokens)" }
+        // No lease has the token 0.
+        let padded = tokens + Array(repeating: 0, count: 4 - tokens.count)
+        return "ARRAY[\(padded[0]), \(padded[1]), \(padded[2]), \(padded[3])]::bigint[]"
     }
 
     mutating func write(

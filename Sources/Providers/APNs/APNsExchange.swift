@@ -28,7 +28,7 @@ struct APNsExchange: Sendable {
         do {
             token = try await tokens.token(now: now)
         } catch {
-            return Self.unsigned(error)
+            return Self.notSigned(error)
         }
         request.authorize(token)
         let first = await exchange(request, now: now)
@@ -47,12 +47,12 @@ struct APNsExchange: Sendable {
             request.authorize(other)
             return await again(request, after: first, now: now)
         } catch {
-            return Self.unsigned(error)
+            return Self.notSigned(error)
         }
     }
 
     @inline(never)
-    private static func unsigned(_ error: any Error) -> Reply {
+    private static func notSigned(_ error: any Error) -> Reply {
         let outcome = PushOutcome.failed(
             Classification(.auth, retry: .afterFix),
             detail: "The provider token could not be signed: \(error)"

@@ -29,7 +29,7 @@ package final class APNsProvider: PushProvider {
         }
     }
 
-    private enum Preparation {
+    private enum Prepared {
         /// But for its provider token.
         case ready(OutboundRequest)
         indirect case refused(PushOutcome)
@@ -37,7 +37,7 @@ package final class APNsProvider: PushProvider {
 
     /// Not part of `send`: a task keeps what its functions need while it waits, so what takes space is done by functions that do not wait.
     @inline(never)
-    private func prepare(_ message: PushMessage, to target: PushTarget, attemptId: String) -> Preparation {
+    private func prepare(_ message: PushMessage, to target: PushTarget, attemptId: String) -> Prepared {
         let body: [UInt8]
         do throws(PushError) {
             body = try APNsRules.encode(message, app: target.app).bytes
