@@ -39,9 +39,11 @@ package struct HeaderFields: Sendable, Hashable {
     /// Adds a field, in place of those with its name, which is in lower case.
     package mutating func set(_ name: String, _ value: String) {
         if valueRange(of: name) != nil {
-            let others = filter { $0.name != name }
+            let before = self
             self = HeaderFields()
-            for other in others { append(other.name, other.value) }
+            for (pair, field) in zip(before, before.fields) where pair.name != name {
+                append(pair.name, pair.value, isUnique: field.isUnique)
+            }
         }
         append(name, value)
     }

@@ -78,8 +78,8 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
         case .allowed(let allowed): admitted = allowed
         }
         var intent: Int64?
-        if case .intent = push.push.protection {
-            switch await saveIntent(push) {
+        if case .intent(let isCurrent) = push.push.protection {
+            switch await saveIntent(push, isCurrent) {
             case .blocked(let obstacle): return await block(push, by: obstacle, decide)
             case .saved(let number): intent = number
             }
@@ -87,11 +87,11 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
         let startedAt = clock(push)
         let result = await request(admitted, permit: PushPermit())
         announce(result, to: answered)
-        var verdict = assess(result, admitted)
+        var verdict = admitted.assess(result, by: gate, now: now())
         if verdict.unlessAcceptedSince != nil, let acceptedAt = await acceptedElsewhere(verdict) {
-            verdict = assess(result, admitted, acceptedElsewhere: acceptedAt)
+            verdict = admitted.assess(result, by: gate, acceptedElsewhere: acceptedAt, now: now())
         }
-        let outcome = outcome(of: admitted, result, verdict, intent: intent, startedAt: startedAt, decide)
+        let outcome = admitted.outcome(of: result, verdict, intent: intent, startedAt: startedAt, at: clock(push), decide)
         return (result, await writer.submit(outcome))
     }
 
@@ -181,12 +181,11 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
         }
     }
 
-    /// Records what is about to be sent, if no claim protects it.
+    /// Records what is about to be sent and no claim protects.
     ///
-    /// - Returns: the group of intents that it is recorded in; nil: none.
+    /// - Returns: the group of intents that it is recorded in.
     @inline(never)
-    private func saveIntent(_ push: PreparedPush) async -> IntentResult {
-        guard case .intent(let isCurrent) = push.push.protection else { return .saved(nil) }
+    private func saveIntent(_ push: PreparedPush, _ isCurrent: () -> Bool) async -> IntentResult {
         guard let number = await journal.save(push.push.identity) else {
             return .blocked(SendGate.Obstacle(until: now() + IntentJournal.pause))
         }
@@ -206,56 +205,11 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
         if case .attempted(let answer) = result { answered(answer) }
     }
 
-    /// What the outcome says about its scope.
-    @inline(never)
-    private func assess(_ result: PushResult, _ push: AdmittedPush, acceptedElsewhere: Timestamp? = nil) -> GateVerdict {
-        guard case .attempted(let answer) = result else { return .nothing }
-        return gate.assess(
-            answer,
-            push.prepared.scope,
-            hasOwnTopic: push.prepared.push.hasOwnTopic,
-            credential: push.credential,
-            operationKey: push.prepared.push.identity.operationKey,
-            acceptedElsewhere: acceptedElsewhere,
-            now: now()
-        )
-    }
-
     /// When another process last had a push of the scope accepted: asked for before a circuit opens.
     @inline(never)
     private func acceptedElsewhere(_ verdict: GateVerdict) async -> Timestamp? {
         guard let opening = verdict.opening, let since = verdict.unlessAcceptedSince else { return nil }
         return await acceptances.last(in: opening.scope, since: since)
-    }
-
-    @inline(never)
-    private func outcome(
-        of push: AdmittedPush,
-        _ result: PushResult,
-        _ verdict: GateVerdict,
-        intent: Int64?,
-        startedAt: Timestamp,
-        _ decide: (PushResult, inout PushFindings) -> Kind.Consequence?
-    ) -> DeliveryOutcome<Kind.Consequence> {
-        guard case .attempted(let answer) = result else { preconditionFailure("without an attempt") }
-        var findings = PushFindings(
-            answer,
-            of: push.prepared.push,
-            credential: push.credential,
-            circuitsToClose: push.circuitsToClose,
-            verdict: verdict,
-            startedAt: startedAt
-        )
-        let consequence = decide(result, &findings)
-        return DeliveryOutcome(
-            attempt: Attempt(push.prepared.push.identity, answer, at: startedAt),
-            consequence: consequence,
-            findings: findings,
-            lease: push.prepared.lease,
-            intent: intent,
-            at: clock(push.prepared),
-            detail: answer.detail
-        )
     }
 
     @inline(never)
@@ -314,29 +268,13 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
     }
 }
 
-/// A push that the gate lets pass, and who is to carry it. By reference, as `PreparedPush`.
-private final class AdmittedPush: Sendable {
-    let prepared: PreparedPush
-    let provider: (any PushProvider)?
-    let credential: String
-    /// Open circuits that its outcome may close.
-    let circuitsToClose: [Circuit]
-
-    init(_ prepared: PreparedPush, by provider: (any PushProvider)?, credential: String, circuitsToClose: [Circuit]) {
-        self.prepared = prepared
-        self.provider = provider
-        self.credential = credential
-        self.circuitsToClose = circuitsToClose
-    }
-}
-
 private enum Admission {
     case allowed(AdmittedPush)
     case blocked(SendGate.Obstacle)
 }
 
 private enum IntentResult {
-    case saved(Int64?)
+    case saved(Int64)
     case blocked(SendGate.Obstacle)
 }
 
