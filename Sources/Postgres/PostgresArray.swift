@@ -29,7 +29,7 @@ extension PostgresEncodable {
     }
 
     /// With its length.
-    private func append(to bytes: inout [UInt8]) {
+    func append(to bytes: inout [UInt8]) {
         let start = bytes.count
         bytes.appendBigEndian(Int32(0))
         encode(into: &bytes)

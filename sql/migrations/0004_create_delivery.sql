@@ -283,9 +283,9 @@ CREATE TABLE pushOutcomes (
     outcomeId bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     number    bigint      UNIQUE,
     writtenAt timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- An array of objects: event, sendId and what belongs to the event. docs/openapi.yaml, SendOutcome. Written for each send and hardly
-    -- ever read, so it is not converted to jsonb.
-    outcomes  json        NOT NULL
+    -- JSON: an array of objects with event, sendId and what belongs to the event. docs/openapi.yaml, SendOutcome. Written for each send and
+    -- hardly ever read, so it is not parsed when it is written.
+    outcomes  text        NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 
 -- Of the time that it takes to write a row, pglz would need half.

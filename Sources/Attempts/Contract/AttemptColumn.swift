@@ -97,6 +97,8 @@ extension AttemptColumn {
 
     /// The fields of the contract.
     static let contract = allCases.filter { $0.rawValue < AttemptColumn.receivedAt.rawValue }
+    /// With what they are: a definition is made anew each time.
+    static let contractKinds = contract.map { (column: $0, kind: $0.definition.kind) }
     static let latest = allCases.filter { $0.definition.uses.contains(.latest) }
     /// For SELECT: the contract's, in the order of `contract`.
     static let contractNames = names(contract)

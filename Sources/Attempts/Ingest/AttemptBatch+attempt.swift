@@ -11,8 +11,8 @@ extension AttemptBatch {
         try AttemptRules.check(attempt.provider, serves: attempt.platform)
         try AttemptRules.check(hasReason: attempt.reasonCode != nil, for: attempt.status)
         var slots = AttemptSlots()
-        for column in AttemptColumn.contract {
-            switch column.definition.kind {
+        for (column, kind) in AttemptColumn.contractKinds {
+            switch kind {
             case .text(let rule, let value): slots[column.slot] = try append(value(attempt), rule, column)
             case .optionalText(let rule, let path):
                 if let text = attempt[keyPath: path] { slots[column.slot] = try append(text, rule, column) }

@@ -68,15 +68,9 @@ struct PackedBytes {
         if piece.length > 0 { append(UnsafeBufferPointer(rebasing: text[Int(piece.offset)..<Int(piece.offset) + Int(piece.length)])) }
     }
 
-    static let copyHeaderBytes = 19
+    static var copyHeaderBytes: Int { CopyStream.header.count }
 
-    mutating func appendCopyHeader() {
-        // "PGCOPY\n\377\r\n\0", no flags, no extension.
-        append(UInt64(0x5047_434F_5059_0AFF))
-        append(UInt16(0x0D0A))
-        append(UInt8(0))
-        append(Int64(0))
-    }
+    mutating func appendCopyHeader() { CopyStream.header.withUnsafeBufferPointer { append($0) } }
 
     static let arrayHeaderBytes = 20
 

@@ -1,7 +1,7 @@
 import Providers
 import PushContract
 
-/// One delivery from its claim to its written outcome. By reference, as each delivery under way uses it.
+/// One delivery from its claim to its outcome. By reference, as each delivery under way uses it.
 final class DeliveryRunner: Sendable {
     private let pipeline: PushPipeline<QueueDeliveries>
     private let delays: RetryDelays
@@ -11,20 +11,23 @@ final class DeliveryRunner: Sendable {
         self.delays = delays
     }
 
-    /// Returns when the outcome is written, found stale, or given up to the lease's end.
+    /// Returns when the outcome is handed to its writer.
     ///
-    /// - Parameter answered: called with the provider's answer, before it is written.
-    /// - Returns: what became of the outcome; nil when there was no attempt.
-    func run(_ started: StartedDelivery, answered: (PushOutcome) -> Void) async -> OutcomeDisposition? {
+    /// - Parameters:
+    ///   - answered: called with the provider's answer, before it is written.
+    ///   - written: called when the outcome is written, found stale, or given up to the lease's end. Nil: there was no attempt.
+    func run(
+        _ started: StartedDelivery,
+        answered: (PushOutcome) -> Void,
+        written: @escaping @Sendable (OutcomeDisposition?) -> Void
+    ) async {
         switch prepare(started) {
         case .end(let next, let at):
-            await end(started, next, at: at)
-            return nil
+            end(started, next, at: at, written)
         case .send(let push):
-            let (result, disposition) = await pipeline.attempt(push, answered: answered) { result, findings in
+            await pipeline.attempt(push, answered: answered, written: written) { result, findings in
                 consequence(of: result, started.delivery, push.push, &findings)
             }
-            return if case .attempted = result { disposition } else { nil }
         }
     }
 
@@ -34,11 +37,16 @@ final class DeliveryRunner: Sendable {
     }
 
     @inline(never)
-    private func end(_ started: StartedDelivery, _ next: DeliveryNext, at: Timestamp) async {
-        await pipeline.end(started.delivery.consequence(next), lease: started.delivery.lease, at: at)
+    private func end(
+        _ started: StartedDelivery,
+        _ next: DeliveryNext,
+        at: Timestamp,
+        _ written: @escaping @Sendable (OutcomeDisposition?) -> Void
+    ) {
+        pipeline.end(started.delivery.consequence(next), lease: started.delivery.lease, at: at, written: written)
     }
 
-    /// What the task keeps while it waits is to be small (`PushPipeline.attempt`).
+    /// What the task keeps while it waits is to be small (`PushPipeline.perform`).
     @inline(never)
     private func prepare(_ started: StartedDelivery) -> Prepared {
         let delivery = started.delivery

@@ -22,18 +22,10 @@ final class DirectLeases: Sendable {
     }
 
     /// Marks deliveries for which there are slots, in order. Not those that wait by their caller's wish, or for others with their `collapseId`.
-    func reserve(_ entries: inout [WaitingDelivery], queues: [SendQueueRegistry.Key: Int32]) {
+    func reserve(_ entries: inout [WaitingDelivery]) {
         let candidates = entries.indices.filter { entries[$0].send.notBefore == nil && entries[$0].send.content.collapseId == nil }
-        for (key, indexes) in Dictionary(grouping: candidates, by: { entries[$0].queue }) {
-            guard let id = queues[key] else { continue }
-            let queue = SendQueue(
-                id: id,
-                app: key.app,
-                provider: key.provider,
-                environment: key.environment,
-                deliveryClass: key.deliveryClass
-            )
-            guard let reservation = dispatcher.reserve(indexes.count, of: queue) else { continue }
+        for indexes in Dictionary(grouping: candidates, by: { entries[$0].queue.id }).values {
+            guard let reservation = dispatcher.reserve(indexes.count, of: entries[indexes[0]].queue) else { continue }
             state.withLock { $0.reserved.append(reservation) }
             for index in indexes.prefix(reservation.count) { entries[index].isDirect = true }
         }
@@ -43,7 +35,6 @@ final class DirectLeases: Sendable {
     /// Stores deliveries that are reserved, with their leases. They go on with what is known of them here: only their devices are read.
     func insert(
         _ entries: [WaitingDelivery],
-        queues: [SendQueueRegistry.Key: Int32],
         now: Timestamp,
         cipher: TokenCipher,
         texts: SendTexts,
@@ -51,14 +42,13 @@ final class DirectLeases: Sendable {
     ) throws {
         guard !entries.isEmpty else { return }
         let rows = try connection.query(
-            EnqueueQueries.insertLeased(entries, queues: queues, now: now, lease: dispatcher.lease, worker: dispatcher.worker)
+            EnqueueQueries.lease(entries.map(\.delivery), lease: dispatcher.lease, worker: dispatcher.worker)
         )
         var contents = DeliveryContents(texts: texts)
         let claimed = try zip(entries, rows).map { entry, row in
             StartedDelivery(
                 try ClaimedDelivery(
                     entry,
-                    queue: queues[entry.queue] ?? 0,
                     row,
                     leaseSize: rows.count,
                     cipher: cipher,
@@ -66,6 +56,7 @@ final class DirectLeases: Sendable {
                 )
             )
         }
+        try SendCopy.insert(zip(claimed, entries).map { ($0.delivery.deliveryId, $1) }, now: now, on: connection)
         // From here on they have slots of their own. `giveBack` spares the leases that this process knows, so it has to know them before the
         // commit.
         let reserved = state.withLock { state in

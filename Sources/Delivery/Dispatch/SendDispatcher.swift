@@ -97,6 +97,8 @@ package final class SendDispatcher: Service, Sendable {
                 await withDiscardingTaskGroup { group in
                     for started in claimed { group.addTask { await self.handle(started) } }
                 }
+                // Their outcomes may make others ready.
+                await drain()
             }
         }
     }
@@ -145,8 +147,9 @@ package final class SendDispatcher: Service, Sendable {
     /// Writes outcomes as long as `body` handles deliveries. For tests.
     func working(_ body: () async -> Void) async { await pipeline.working(body) }
 
+    /// Returns when the outcome is handed to its writer; the slot is left when it is written.
     func handle(_ started: StartedDelivery) async {
-        finish(started, await runner.run(started) { answer(started, $0) })
+        await runner.run(started, answered: { answer(started, $0) }, written: { [self] in finish(started, $0) })
     }
 
     @inline(never)

@@ -43,7 +43,7 @@ package struct OutcomeStream: Sendable {
     package func end() async throws -> OutcomeCursor {
         while try await number() == Self.rowLimit {}
         let last = try await pool.query(
-            "SELECT number, json_array_length(outcomes) FROM pushOutcomes WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1"
+            "SELECT number, json_array_length(outcomes::json) FROM pushOutcomes WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1"
         ).first
         guard let (number, index) = try last?.decode((Int64, Int32).self) else { return .start }
         return OutcomeCursor(number: number, index: Int64(index))
@@ -116,7 +116,7 @@ package struct OutcomeStream: Sendable {
         )
         SELECT number, index, jsonb_strip_nulls(outcome) FROM matching
         UNION ALL
-        SELECT * FROM (SELECT number, json_array_length(outcomes)::bigint, NULL::jsonb FROM searched ORDER BY number DESC LIMIT 1) last
+        SELECT * FROM (SELECT number, json_array_length(outcomes::json)::bigint, NULL::jsonb FROM searched ORDER BY number DESC LIMIT 1) last
         WHERE (SELECT count(*) FROM matching) < \(limit)
         ORDER BY 1, 2
         """

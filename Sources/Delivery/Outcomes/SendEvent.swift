@@ -20,7 +20,11 @@ struct DeliveryEvent {
     var event: SendEvent
     /// Attempts made so far.
     var attempts: Int
-    var attempt: Attempt?
+    /// What is said of the attempt, if there was one.
+    var attemptId: String?
+    var reasonCode: ReasonCode?
+    var providerErrorCode: String?
+    var providerMessageId: String?
     var nextAttemptAt: Timestamp?
 
     fileprivate func write(to json: inout JSONWriter) {
@@ -28,12 +32,26 @@ struct DeliveryEvent {
             json.member("event", event.rawValue)
             json.member("deliveryId", deliveryId)
             json.member("attempts", Int64(attempts))
-            json.member("attemptId", attempt?.attemptId)
-            json.member("reasonCode", attempt?.reasonCode?.rawValue)
-            json.member("providerErrorCode", attempt?.providerErrorCode)
-            json.member("providerMessageId", attempt?.providerMessageId)
+            json.member("attemptId", attemptId)
+            json.member("reasonCode", reasonCode?.rawValue)
+            json.member("providerErrorCode", providerErrorCode)
+            json.member("providerMessageId", providerMessageId)
             json.member("nextAttemptAt", nextAttemptAt?.rfc3339)
         }
+    }
+}
+
+extension DeliveryEvent {
+    init(deliveryId: Int64, event: SendEvent, attempts: Int, attempt: Attempt?) {
+        self.init(
+            deliveryId: deliveryId,
+            event: event,
+            attempts: attempts,
+            attemptId: attempt?.attemptId,
+            reasonCode: attempt?.reasonCode,
+            providerErrorCode: attempt?.providerErrorCode,
+            providerMessageId: attempt?.providerMessageId
+        )
     }
 }
 
@@ -69,6 +87,6 @@ enum SendEvents {
         json.array { json in
             for event in events { write(event, &json) }
         }
-        try connection.executeLater("INSERT INTO pushOutcomes (outcomes) VALUES (\(json.text)::text::json)")
+        try connection.executeLater("INSERT INTO pushOutcomes (outcomes) VALUES (\(json.text))")
     }
 }

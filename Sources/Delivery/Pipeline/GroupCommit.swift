@@ -2,18 +2,17 @@ import Synchronization
 
 /// Collects items into batches: each batch is what was submitted while the one before was in progress, so batches grow with the load.
 ///
-/// `run` handles the items, not the tasks that submit them: a cancelled task still waits for its answer. Safe to use from any task; no actor,
+/// `run` handles the items, not the tasks that submit them: a cancelled one still waits for its answer. Safe to use from any task; no actor,
 /// as a task would have to be scheduled once more for each item.
 final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
     /// By reference: what is left of the arrays is moved for each batch.
     private final class Waiting: Sendable {
         let item: Item
-        /// Unchecked, as checking takes an allocation for each item; `run` resumes each once.
-        let continuation: UnsafeContinuation<Answer?, Never>
+        let answered: @Sendable (Answer) -> Void
 
-        init(_ item: Item, _ continuation: UnsafeContinuation<Answer?, Never>) {
+        init(_ item: Item, _ answered: @escaping @Sendable (Answer) -> Void) {
             self.item = item
-            self.continuation = continuation
+            self.answered = answered
         }
     }
 
@@ -58,26 +57,39 @@ final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
         }
     }
 
-    /// Returns when the batch with this item was handled.
+    /// Returns at once.
     ///
-    /// - Parameter isCritical: it goes before those that are not, with up to half of a batch.
+    /// - Parameters:
+    ///   - isCritical: it goes before those that are not, with up to half of a batch.
+    ///   - answered: called by `run`, in the order of a batch.
+    func submit(_ item: Item, isCritical: Bool = false, answered: @escaping @Sendable (Answer) -> Void) {
+        guard submitIfOpen(item, isCritical: isCritical, answered) else { preconditionFailure("submitted before open()") }
+    }
+
+    /// Returns when the batch with this item was handled.
     func submit(_ item: Item, isCritical: Bool = false) async -> Answer {
-        guard let answer = await submitIfOpen(item, isCritical: isCritical) else { preconditionFailure("submitted before open()") }
-        return answer
+        // Unchecked, as checking takes an allocation for each item; `run` answers each once.
+        await withUnsafeContinuation { continuation in
+            submit(item, isCritical: isCritical) { continuation.resume(returning: $0) }
+        }
     }
 
     /// The same; nil when it is not open.
     func submitIfOpen(_ item: Item, isCritical: Bool = false) async -> Answer? {
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Answer?, Never>) in
-            let entry = Waiting(item, continuation)
-            let (isOpen, idle) = state.withLock { state in
-                guard state.isOpen else { return (false, nil as UnsafeContinuation<Void, Never>?) }
-                if isCritical { state.critical.append(entry) } else { state.waiting.append(entry) }
-                return (true, state.takeIdle())
-            }
-            if !isOpen { continuation.resume(returning: nil) }
-            idle?.resume()
+            if !submitIfOpen(item, isCritical: isCritical, { continuation.resume(returning: $0) }) { continuation.resume(returning: nil) }
         }
+    }
+
+    private func submitIfOpen(_ item: Item, isCritical: Bool, _ answered: @escaping @Sendable (Answer) -> Void) -> Bool {
+        let entry = Waiting(item, answered)
+        let (isOpen, idle) = state.withLock { state in
+            guard state.isOpen else { return (false, nil as UnsafeContinuation<Void, Never>?) }
+            if isCritical { state.critical.append(entry) } else { state.waiting.append(entry) }
+            return (true, state.takeIdle())
+        }
+        idle?.resume()
+        return isOpen
     }
 
     /// Everything was submitted: `run` ends when it is handled.
@@ -101,7 +113,7 @@ final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
                 continue
             }
             let answers = await handle(batch.map { $0.item })
-            for index in batch.indices { batch[index].continuation.resume(returning: answers[index]) }
+            for index in batch.indices { batch[index].answered(answers[index]) }
         }
     }
 

@@ -7,7 +7,8 @@ import ServiceKit
 /// Gathers outcomes that come at once into one transaction each time; one is under way at a time, so batches grow with the load.
 ///
 /// They are written by `run`, not by the tasks that made the pushes: those may be cancelled at shutdown, and their outcomes are written all
-/// the same. While the database is away outcomes are kept and written later; the pushing tasks wait, so memory stays bounded.
+/// the same. While the database is away outcomes are kept and written later; those who push wait, or keep their slots, so memory stays
+/// bounded.
 struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
     typealias Outcome = DeliveryOutcome<Kind.Consequence>
 
@@ -42,10 +43,23 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
     }
 
     /// Returns when the outcome is committed, found stale, or given up.
+    ///
+    /// - Returns: nil when it is not that of an attempt.
     @discardableResult
-    func submit(_ outcome: Outcome) async -> OutcomeDisposition {
-        await uncommitted.during(outcome.attempt?.attemptedAt, arrivedAt: .now()) {
-            await batcher.submit(outcome, isCritical: outcome.lease?.isCritical == true)
+    func submit(_ outcome: Outcome) async -> OutcomeDisposition? {
+        await withUnsafeContinuation { continuation in submit(outcome) { continuation.resume(returning: $0) } }
+    }
+
+    /// Returns at once.
+    ///
+    /// - Parameter written: called when the outcome is committed, found stale, or given up; with nil when it is not that of an attempt.
+    @inline(never)
+    func submit(_ outcome: Outcome, written: @escaping @Sendable (OutcomeDisposition?) -> Void) {
+        let attempt = outcome.attempt.map { uncommitted.begin($0.attemptedAt, arrivedAt: .now()) }
+        batcher.submit(outcome, isCritical: outcome.lease?.isCritical == true) { [uncommitted] disposition in
+            guard let attempt else { return written(nil) }
+            uncommitted.end(attempt)
+            written(disposition)
         }
     }
 

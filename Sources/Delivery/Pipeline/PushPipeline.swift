@@ -6,7 +6,7 @@ package import PushContract
 /// Finds who carries pushes to an app; nil when no credential for it is configured.
 package typealias ProviderLookup = @Sendable (_ provider: Provider, _ app: String, _ environment: PushEnvironment) -> (any PushProvider)?
 
-/// Allows one request to a provider. Only `PushPipeline.attempt` makes permits, and it writes the outcome: so nothing is sent without its
+/// Allows one request to a provider. Only `PushPipeline.perform` makes permits, and its callers write the outcome: so nothing is sent without its
 /// attempt, its token action and the send gate. It cannot be copied or kept: one permit, one request.
 private struct PushPermit: ~Copyable, Sendable {}
 
@@ -56,31 +56,49 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
     /// Makes one attempt, if the gate allows it. Returns when its outcome is written, found stale, or given up.
     ///
     /// - Parameter decide: what the result means for the owner; may change what it says about others.
+    /// - Returns: the disposition is nil when there was no attempt.
     package func attempt(
         _ push: Push,
         decide: (PushResult, inout PushFindings) -> Kind.Consequence?
-    ) async -> (result: PushResult, disposition: OutcomeDisposition) {
-        await attempt(PreparedPush(push, now: now()), decide: decide)
+    ) async -> (result: PushResult, disposition: OutcomeDisposition?) {
+        let (result, outcome) = await perform(PreparedPush(push, now: now()), answered: { _ in }, decide)
+        guard let outcome else { return (result, nil) }
+        return (result, await writer.submit(outcome))
     }
 
-    /// The same. A task keeps what this function needs while it waits, for each push under way: so what takes space is done in functions that
-    /// do not wait, and handed on by reference.
+    /// The same, and returns when its outcome is handed to the writer: no task waits for that.
     ///
-    /// - Parameter answered: called with the provider's answer, before it is written.
+    /// - Parameters:
+    ///   - answered: called with the provider's answer, before it is written.
+    ///   - written: called when its outcome is written, found stale, or given up. Nil: there was no attempt.
     func attempt(
         _ push: PreparedPush,
-        answered: (PushOutcome) -> Void = { _ in },
+        answered: (PushOutcome) -> Void,
+        written: @escaping @Sendable (OutcomeDisposition?) -> Void,
         decide: (PushResult, inout PushFindings) -> Kind.Consequence?
-    ) async -> (result: PushResult, disposition: OutcomeDisposition) {
+    ) async {
+        let (_, outcome) = await perform(push, answered: answered, decide)
+        if let outcome { writer.submit(outcome, written: written) } else { written(nil) }
+    }
+
+    /// A task keeps what this function needs while it waits, for each push under way: so what takes space is done in functions that do not
+    /// wait, and handed on by reference.
+    ///
+    /// - Returns: the outcome, which is to be written; nil when there is nothing to write.
+    private func perform(
+        _ push: PreparedPush,
+        answered: (PushOutcome) -> Void,
+        _ decide: (PushResult, inout PushFindings) -> Kind.Consequence?
+    ) async -> (PushResult, DeliveryOutcome<Kind.Consequence>?) {
         let admitted: AdmittedPush
         switch admit(push) {
-        case .blocked(let obstacle): return await block(push, by: obstacle, decide)
+        case .blocked(let obstacle): return block(push, by: obstacle, decide)
         case .allowed(let allowed): admitted = allowed
         }
         var intent: Int64?
         if case .intent(let isCurrent) = push.push.protection {
             switch await saveIntent(push, isCurrent) {
-            case .blocked(let obstacle): return await block(push, by: obstacle, decide)
+            case .blocked(let obstacle): return block(push, by: obstacle, decide)
             case .saved(let number): intent = number
             }
         }
@@ -91,8 +109,7 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
         if verdict.unlessAcceptedSince != nil, let acceptedAt = await acceptedElsewhere(verdict) {
             verdict = admitted.assess(result, by: gate, acceptedElsewhere: acceptedAt, now: now())
         }
-        let outcome = admitted.outcome(of: result, verdict, intent: intent, startedAt: startedAt, at: clock(push), decide)
-        return (result, await writer.submit(outcome))
+        return (result, admitted.outcome(of: result, verdict, intent: intent, startedAt: startedAt, at: clock(push), decide))
     }
 
     /// Makes one request that is no push: it sends nothing to anybody, and leaves no attempt. A refused credential and a rate limit count as
@@ -109,10 +126,12 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
         let credential = credential(for: scope)
         let startedAt = now()
         switch gate.admit(scope, credential: credential, lease: nil, now: startedAt) {
-        case .blocked(let obstacle): await end(blocked(obstacle.until), lease: nil, at: startedAt)
+        case .blocked(let obstacle):
+            await writer.submit(DeliveryOutcome(consequence: blocked(obstacle.until), at: startedAt))
         case .allowed(let circuitsToClose):
             guard let provider = lookup(scope.provider, scope.app, scope.environment) as? any BroadcastProvider else {
-                return await end(blocked(startedAt + SendGate.retryInterval), lease: nil, at: startedAt)
+                await writer.submit(DeliveryOutcome(consequence: blocked(startedAt + SendGate.retryInterval), at: startedAt))
+                return
             }
             let (outcome, consequence) = await body(provider)
             let at = now()
@@ -135,8 +154,15 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
     }
 
     /// Writes the end of a push that is not attempted.
-    package func end(_ consequence: Kind.Consequence, lease: DeliveryLease?, at: Timestamp) async {
-        await writer.submit(DeliveryOutcome(consequence: consequence, lease: lease, at: at))
+    ///
+    /// - Parameter written: as for `attempt`.
+    func end(
+        _ consequence: Kind.Consequence,
+        lease: DeliveryLease?,
+        at: Timestamp,
+        written: @escaping @Sendable (OutcomeDisposition?) -> Void
+    ) {
+        writer.submit(DeliveryOutcome(consequence: consequence, lease: lease, at: at), written: written)
     }
 
     /// Names the credential of pushes of this scope, without disclosing it; "" when there is none.
@@ -217,13 +243,12 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
         _ push: PreparedPush,
         by obstacle: SendGate.Obstacle,
         _ decide: (PushResult, inout PushFindings) -> Kind.Consequence?
-    ) async -> (PushResult, OutcomeDisposition) {
+    ) -> (PushResult, DeliveryOutcome<Kind.Consequence>?) {
         let result = PushResult.blocked(obstacle)
         var findings = PushFindings()
         let consequence = decide(result, &findings)
-        guard consequence != nil || push.lease != nil else { return (result, .written) }
-        let outcome = DeliveryOutcome(consequence: consequence, findings: findings, lease: push.lease, at: clock(push))
-        return (result, await writer.submit(outcome))
+        guard consequence != nil || push.lease != nil else { return (result, nil) }
+        return (result, DeliveryOutcome(consequence: consequence, findings: findings, lease: push.lease, at: clock(push)))
     }
 
     /// The only place where a push is handed to a provider.

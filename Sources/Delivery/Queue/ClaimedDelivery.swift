@@ -121,10 +121,9 @@ extension ClaimedDelivery {
 
     /// Of a delivery that was stored with its lease.
     ///
-    /// - Parameter row: of `EnqueueQueries.insertLeased`.
+    /// - Parameter row: of `EnqueueQueries.lease`.
     init(
         _ entry: WaitingDelivery,
-        queue: Int32,
         _ row: Row,
         leaseSize: Int,
         cipher: TokenCipher,
@@ -140,7 +139,7 @@ extension ClaimedDelivery {
             deliveryId: key.0,
             leaseToken: key.1,
             leaseSize: leaseSize,
-            queue: queue,
+            queue: entry.queue.id,
             attemptNumber: 1,
             sendId: send.sendId,
             uid: delivery.uid,

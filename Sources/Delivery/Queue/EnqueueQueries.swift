@@ -1,3 +1,4 @@
+import Attempts
 import HTTPServer
 import Postgres
 import PushContract
@@ -21,14 +22,24 @@ enum EnqueueQueries {
         return known
     }
 
-    /// Inserts sends; which were new.
+    /// Inserts the sends that are new; which are known.
+    ///
+    /// - Parameter expectation: of the sends that come this way.
     static func insert(
         _ entries: [(send: SendRequest, post: SendPost, deliveryClass: DeliveryClass)],
+        expectation: KeyExpectation,
         now: Timestamp,
         on connection: BlockingConnection
     ) throws -> Set<String> {
         guard !entries.isEmpty else { return [] }
         let sends = entries.map(\.send)
+        if sends.count >= SendCopy.rows, expectation.expectsNewKeys() {
+            if try SendCopy.insertNew(entries, now: now, on: connection) {
+                expectation.foundNewKeysOnly()
+                return []
+            }
+            expectation.foundDuplicates()
+        }
         let rows = try connection.query(
             """
             INSERT INTO pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, notBefore, expiresAt)
@@ -41,56 +52,53 @@ enum EnqueueQueries {
             RETURNING sendId
             """
         )
-        return Set(try rows.map { try $0.decode(String.self) })
+        return Set(sends.map(\.sendId)).subtracting(try rows.map { try $0.decode(String.self) })
     }
 
     /// Inserts deliveries and puts each where it waits: ready, or scheduled when its send is not due.
     static func insertWaiting(
         _ entries: [WaitingDelivery],
-        queues: [SendQueueRegistry.Key: Int32],
         now: Timestamp,
         on connection: BlockingConnection
     ) throws {
         guard !entries.isEmpty else { return }
-        let (rows, sends) = (rows(entries, queues: queues), entries.map(\.send))
+        let (rows, sends) = (rows(entries), entries.map(\.send))
         guard sends.contains(where: { $0.content.collapseId != nil }) else {
             return try connection.executeLater(insert(rows, mayBeLater: sends.contains { $0.notBefore != nil }, now: now))
         }
         _ = try insert(rows, of: sends, now: now, on: connection)
     }
 
-    /// Inserts deliveries and leases them; for each, in order, its lease, and its device as it is now.
-    static func insertLeased(
-        _ entries: [WaitingDelivery],
-        queues: [SendQueueRegistry.Key: Int32],
-        now: Timestamp,
-        lease duration: Duration,
-        worker: String
-    ) -> Query {
-        """
-        WITH lease AS MATERIALIZED (
-            \(lease)
-        ), target AS MATERIALIZED (
-            SELECT t.*, nextval('pushDeliveries_deliveryId_seq') AS deliveryId, 1 AS attemptNumber, lease.leaseToken, lease.claimedAt,
-                v.platform AS devicePlatform, v.environment AS deviceEnvironment,
-                v.pushToken AS deviceToken, v.pushTokenHash AS deviceTokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince,
-                v.appVersion, v.environmentTrial, v.locale
-            FROM (\(rows(entries, queues: queues))) t
-            CROSS JOIN lease
-            LEFT JOIN devices v ON v.userId = t.uid AND v.deviceId = t.deviceId AND v.provider = t.provider AND v.app = t.app
-                AND v.expiresAt > clock_timestamp()
-        ), stored AS (
-            INSERT INTO pushDeliveries
-                (deliveryId, sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
-            OVERRIDING SYSTEM VALUE
-            SELECT deliveryId, sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, \(now) FROM target
-        ), leased AS (
-            \(insertLease(of: "target", lease: duration, worker: worker))
-        )
-        SELECT deliveryId, leaseToken, claimedAt, devicePlatform, deviceEnvironment, deviceToken, deviceTokenHash, registrationVersion,
-            tokenState, tokenStateSince, appVersion, environmentTrial, locale
-        FROM target ORDER BY ordinal
-        """
+    /// Leases deliveries that the same transaction is to store (`SendCopy.insert`); for each, in order, its id, its lease, and its device as it
+    /// is now.
+    ///
+    /// Parameters stand in sub-selects, so that PostgreSQL cannot see how many rows there will be: otherwise it plans each execution anew.
+    static func lease(_ deliveries: [NewDelivery], lease duration: Duration, worker: String) -> Query {
+        let devices = deliveries.indices.filter { deliveries[$0].deviceId != nil }
+        return """
+            WITH lease AS MATERIALIZED (
+                \(lease)
+            ), target AS MATERIALIZED (
+                SELECT ordinal, nextval('pushDeliveries_deliveryId_seq') AS deliveryId, 1 AS attemptNumber, lease.leaseToken, lease.claimedAt,
+                    v.platform AS devicePlatform, v.environment AS deviceEnvironment,
+                    v.pushToken AS deviceToken, v.pushTokenHash AS deviceTokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince,
+                    v.appVersion, v.environmentTrial, v.locale
+                FROM generate_series(0, (SELECT \(deliveries.count - 1))) AS ordinal
+                CROSS JOIN lease
+                LEFT JOIN (
+                    unnest((SELECT \(devices)), (SELECT \(devices.map { deliveries[$0].uid })),
+                        (SELECT \(devices.map { deliveries[$0].deviceId })), (SELECT \(devices.map { deliveries[$0].provider.rawValue })),
+                        (SELECT \(devices.map { deliveries[$0].app }))) AS t(ordinal, uid, deviceId, provider, app)
+                    JOIN devices v ON v.userId = t.uid AND v.deviceId = t.deviceId AND v.provider = t.provider::pushProvider AND v.app = t.app
+                        AND v.expiresAt > clock_timestamp()
+                ) USING (ordinal)
+            ), leased AS (
+                \(insertLease(of: "target", lease: duration, worker: worker))
+            )
+            SELECT deliveryId, leaseToken, claimedAt, devicePlatform, deviceEnvironment, deviceToken, deviceTokenHash, registrationVersion,
+                tokenState, tokenStateSince, appVersion, environmentTrial, locale
+            FROM target ORDER BY ordinal
+            """
     }
 
     /// One lease, for all deliveries of a statement.
@@ -106,13 +114,13 @@ enum EnqueueQueries {
         """
     }
 
-    private static func rows(_ entries: [WaitingDelivery], queues: [SendQueueRegistry.Key: Int32]) -> Query {
+    private static func rows(_ entries: [WaitingDelivery]) -> Query {
         let sends = entries.map(\.send)
         let deliveries = entries.map(\.delivery)
         return """
             SELECT sendId, queue, uid, deviceId, platform::pushPlatform AS platform, provider::pushProvider AS provider,
                 environment::pushEnvironment AS environment, app, pushToken, tokenHash, collapseId, version, ordinal
-            FROM unnest(\(sends.map(\.sendId)), \(entries.map { queues[$0.queue] ?? 0 }), \(deliveries.map(\.uid)),
+            FROM unnest(\(sends.map(\.sendId)), \(entries.map(\.queue.id)), \(deliveries.map(\.uid)),
                 \(deliveries.map(\.deviceId)), \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.provider.rawValue)),
                 \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.app)), \(deliveries.map(\.token?.encrypted)),
                 \(deliveries.map(\.token?.hash)), \(sends.map(\.content.collapseId)), \(sends.map(\.version)))

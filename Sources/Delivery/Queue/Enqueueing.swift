@@ -1,3 +1,4 @@
+import Attempts
 import HTTPServer
 import Postgres
 import PushContract
@@ -21,6 +22,7 @@ struct Enqueueing {
     private let postIndexes: [Int]
     private let cipher: TokenCipher
     private let bulkThreshold: Int
+    private let expectation: KeyExpectation
     private let connection: BlockingConnection
     private let now: Timestamp
     private var outcome: [SendReceipt?]
@@ -30,13 +32,21 @@ struct Enqueueing {
     /// What is not to be stored, and may be stored already.
     private var refused: [Int] = []
 
-    init(_ posts: [SendPost], cipher: TokenCipher, bulkThreshold: Int, on connection: BlockingConnection) {
+    /// - Parameter expectation: of the sends that come this way.
+    init(
+        _ posts: [SendPost],
+        cipher: TokenCipher,
+        bulkThreshold: Int,
+        expectation: KeyExpectation = KeyExpectation(),
+        on connection: BlockingConnection
+    ) {
         self.posts = posts
         requests = posts.flatMap(\.requests)
         postIndexes = posts.indices.flatMap { Array(repeating: $0, count: posts[$0].requests.count) }
         now = posts.map(\.now).max() ?? .now()
         self.cipher = cipher
         self.bulkThreshold = bulkThreshold
+        self.expectation = expectation
         self.connection = connection
         outcome = Array(repeating: nil, count: requests.count)
         admitted = Array(repeating: nil, count: requests.count)
@@ -107,31 +117,37 @@ struct Enqueueing {
     mutating func store(direct: DirectLeases? = nil, texts: SendTexts = .standard) throws {
         // By id, so that two batches with the same ids wait for each other in one direction only.
         let open = admitted.indices.filter { admitted[$0] != nil }.sorted { requests[$0].sendId < requests[$1].sendId }
-        let inserted = try EnqueueQueries.insert(
+        let known = try EnqueueQueries.insert(
             open.map { (requests[$0], posts[postIndexes[$0]], admitted[$0]?.deliveryClass ?? .normal) },
+            expectation: expectation,
             now: now,
             on: connection
         )
-        try findStored(refused + open.filter { !inserted.contains(requests[$0].sendId) })
-        let stored = open.compactMap { index in inserted.contains(requests[index].sendId) ? admitted[index].map { (index, $0) } : nil }
+        try findStored(refused + open.filter { known.contains(requests[$0].sendId) })
+        let stored = open.compactMap { index in known.contains(requests[index].sendId) ? nil : admitted[index].map { (index, $0) } }
         guard !stored.isEmpty else { return }
-        var entries = stored.flatMap { index, admitted in
-            admitted.deliveries.map { delivery in
+        let queues = try queues(of: stored.map(\.1))
+        var entries: [WaitingDelivery] = []
+        for (index, admitted) in stored {
+            for delivery in admitted.deliveries {
                 let kind = PayloadKind(delivery)
-                return WaitingDelivery(
-                    send: requests[index],
-                    delivery: delivery,
-                    queue: kind.queue(admitted.deliveryClass),
-                    requestId: posts[postIndexes[index]].requestId,
-                    content: admitted.contents[kind]
+                let key = kind.queue(admitted.deliveryClass)
+                // Most go where the one before goes.
+                let queue = entries.last.map(\.queue).flatMap { SendQueueRegistry.Key($0) == key ? $0 : nil }
+                entries.append(
+                    WaitingDelivery(
+                        send: requests[index],
+                        delivery: delivery,
+                        queue: queue ?? SendQueue(key, id: queues[key] ?? 0),
+                        requestId: posts[postIndexes[index]].requestId,
+                        content: admitted.contents[kind]
+                    )
                 )
             }
         }
-        let fanOutQueues = stored.flatMap { _, admitted in admitted.fanOut?.kinds.map { $0.queue(admitted.deliveryClass) } ?? [] }
-        let queues = try SendQueueRegistry.queues(for: entries.map(\.queue) + fanOutQueues, on: connection)
-        direct?.reserve(&entries, queues: queues)
-        try EnqueueQueries.insertWaiting(entries.filter { !$0.isDirect }, queues: queues, now: now, on: connection)
-        try direct?.insert(entries.filter(\.isDirect), queues: queues, now: now, cipher: cipher, texts: texts, on: connection)
+        direct?.reserve(&entries)
+        try EnqueueQueries.insertWaiting(entries.filter { !$0.isDirect }, now: now, on: connection)
+        try direct?.insert(entries.filter(\.isDirect), now: now, cipher: cipher, texts: texts, on: connection)
         var accepted: [(sendId: String, deliveries: Int)] = []
         for (index, admitted) in stored {
             let many = try admitted.fanOut.map { fanOut, kinds in
@@ -142,6 +158,17 @@ struct Enqueueing {
             accepted.append((requests[index].sendId, count))
         }
         try SendEvents.recordAccepted(accepted, on: connection)
+    }
+
+    private func queues(of sends: [Admitted]) throws -> [SendQueueRegistry.Key: Int32] {
+        var keys: [SendQueueRegistry.Key] = []
+        for send in sends {
+            for kind in send.deliveries.lazy.map({ PayloadKind($0) }) + (send.fanOut?.kinds ?? []) {
+                let key = kind.queue(send.deliveryClass)
+                if keys.last != key { keys.append(key) }
+            }
+        }
+        return try SendQueueRegistry.queues(for: keys, on: connection)
     }
 
     /// What was stored before is a duplicate or a conflict, whatever else could be said of it now.

@@ -65,17 +65,16 @@ struct QueueDeliveries: DeliveryKind {
         var next: DeliveryNext
         /// Attempts made, this one included if it was one.
         var attempts: Int
-        /// This one, if it was one.
-        private let attempt: Attempt?
+        /// Of a send; nil for others. What it is follows from `next`.
+        private let event: DeliveryEvent?
         private let isTokenDeactivated: Bool
-        private let isSend: Bool
         var deliveryId: Int64 { lease.deliveryId }
         var key: MoveKey { MoveKey(deliveryId: deliveryId, queue: lease.queue, attempts: attempts) }
 
         /// What its sender learns.
         var events: [DeliveryEvent] {
-            guard isSend else { return [] }
-            var event = DeliveryEvent(deliveryId: deliveryId, event: .attemptFailed, attempts: attempts, attempt: attempt)
+            guard var event else { return [] }
+            let wasAttempted = event.attemptId != nil
             switch next {
             case .sent: event.event = .sent
             case .cancelled: event.event = .cancelled
@@ -84,19 +83,25 @@ struct QueueDeliveries: DeliveryKind {
             case .retry(let at, _): event.nextAttemptAt = at
             case .blocked: break
             }
-            let isNews = event.event != .attemptFailed || attempt != nil
-            let deactivation = DeliveryEvent(deliveryId: deliveryId, event: .tokenDeactivated, attempts: attempts, attempt: attempt)
-            return (isNews ? [event] : []) + (isTokenDeactivated ? [deactivation] : [])
+            var events = wasAttempted || event.event != .attemptFailed ? [event] : []
+            if isTokenDeactivated {
+                event.event = .tokenDeactivated
+                event.nextAttemptAt = nil
+                events.append(event)
+            }
+            return events
         }
 
         init?(_ outcome: Outcome, isTokenDeactivated: Bool) {
             guard let lease = outcome.lease, let consequence = outcome.consequence else { return nil }
             self.lease = lease
-            attempt = outcome.attempt
             self.isTokenDeactivated = isTokenDeactivated
-            isSend = consequence.queued == nil
             next = outcome.switchedAt.map { .retry(at: $0, after: .tokenInvalid) } ?? consequence.next
-            attempts = outcome.attempt == nil ? lease.attemptNumber - 1 : lease.attemptNumber
+            let attempts = outcome.attempt == nil ? lease.attemptNumber - 1 : lease.attemptNumber
+            self.attempts = attempts
+            event =
+                consequence.queued == nil
+                ? DeliveryEvent(deliveryId: lease.deliveryId, event: .attemptFailed, attempts: attempts, attempt: outcome.attempt) : nil
         }
     }
 

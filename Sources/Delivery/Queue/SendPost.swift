@@ -17,7 +17,7 @@ struct SendPost: Sendable {
 struct WaitingDelivery {
     var send: SendRequest
     var delivery: NewDelivery
-    var queue: SendQueueRegistry.Key
+    var queue: SendQueue
     var requestId: String
     /// Nil when it depends on the device's locale.
     var content: DeliveryContent?

@@ -50,6 +50,10 @@ extension SendQueueRegistry.Key {
 }
 
 extension SendQueue {
+    init(_ key: SendQueueRegistry.Key, id: Int32) {
+        self.init(id: id, app: key.app, provider: key.provider, environment: key.environment, deliveryClass: key.deliveryClass)
+    }
+
     init(_ row: Row) throws {
         let (id, app, provider, environment, deliveryClass) = try row.decode((Int32, String, String, String, String).self)
         self.init(

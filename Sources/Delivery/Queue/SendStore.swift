@@ -1,3 +1,4 @@
+import Attempts
 package import Postgres
 import PushContract
 
@@ -19,6 +20,8 @@ package struct SendStore: Sendable {
     /// A send with more deliveries is bulk unless its caller says otherwise.
     let bulkThreshold: Int
     let texts: SendTexts
+    /// Of the sends that are enqueued.
+    let expectation = KeyExpectation()
 
     /// - Parameters:
     ///   - cipher: closed where no token is touched, such as for reading the backlog.
