@@ -26,13 +26,6 @@ package struct CopyStream {
     package mutating func append(_ moment: Timestamp?) { append(value: moment) }
     package mutating func append(_ value: [UInt8]) { append(value: value) }
 
-    package mutating func append(jsonb text: String) {
-        bytes.appendBigEndian(Int32(text.utf8.count + 1))
-        // The version of its binary form.
-        bytes.append(1)
-        bytes.append(contentsOf: text.utf8)
-    }
-
     /// With its end.
     package consuming func finished() -> [UInt8] {
         bytes.appendBigEndian(Int16(-1))

@@ -6,11 +6,11 @@ package struct PushMessage: Sendable, Hashable {
     package var title: String?
     package var body: String?
     /// For the app. APNs: members next to `aps`. FCM: `data`, where values that are not strings become their JSON text.
-    package var data: [String: JSONValue]
+    package var data: JSONMembers
     /// Merged into the APNs payload, member by member; these members take precedence.
-    package var apns: [String: JSONValue]
+    package var apns: JSONMembers
     /// Merged into the FCM message, member by member; these members take precedence.
-    package var fcm: [String: JSONValue]
+    package var fcm: JSONMembers
     package var pushType: APNsPushType
     package var priority: PushPriority
     /// At most 64 bytes. A later push with the same one replaces the earlier on the device.
@@ -38,9 +38,9 @@ package struct PushMessage: Sendable, Hashable {
     package init(
         title: String? = nil,
         body: String? = nil,
-        data: [String: JSONValue] = [:],
-        apns: [String: JSONValue] = [:],
-        fcm: [String: JSONValue] = [:],
+        data: JSONMembers = [:],
+        apns: JSONMembers = [:],
+        fcm: JSONMembers = [:],
         pushType: APNsPushType = .alert,
         priority: PushPriority = .high,
         collapseId: String? = nil,

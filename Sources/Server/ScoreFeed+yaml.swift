@@ -73,7 +73,9 @@ extension JSONValue {
         case let elements as [Any]: self = .array(elements.map { JSONValue(yaml: $0) })
         case let members as [AnyHashable: Any]:
             self = .object(
-                Dictionary(members.map { ("\($0.key.base)", JSONValue(yaml: $0.value)) }, uniquingKeysWith: { first, _ in first })
+                JSONMembers(
+                    Dictionary(members.map { ("\($0.key.base)", JSONValue(yaml: $0.value)) }, uniquingKeysWith: { first, _ in first })
+                )
             )
         default: self = .null
         }

@@ -81,7 +81,7 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func request(now: Timestamp) throws -> JSONValue {
-        var members: [String: JSONValue] = [:]
+        var members: JSONMembers = [:]
         let texts = [
             "uid": uid, "deviceId": device, "token": token, "audience": audience, "provider": provider, "environment": environment,
             "app": app,

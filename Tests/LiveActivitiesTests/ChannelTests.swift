@@ -2,6 +2,7 @@ import HTTPServer
 import Postgres
 import Providers
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import Delivery

@@ -16,7 +16,7 @@ final class ScriptedAPNs: PushProvider {
         var attemptId: String
 
         var bytes: [UInt8] { message.payload?.bytes ?? [] }
-        var aps: [String: JSONValue] {
+        var aps: JSONMembers {
             guard case .object(let members)? = try? JSONParser.parse(bytes), case .object(let aps)? = members["aps"] else { return [:] }
             return aps
         }
@@ -80,7 +80,7 @@ extension PushOutcome {
     }
 }
 
-extension [String: JSONValue] {
+extension JSONMembers {
     func text(_ name: String) -> String {
         if case .string(let text)? = self[name] { text } else { "" }
     }

@@ -44,19 +44,19 @@ struct SubjectTests {
         bench.apns.forget()
     }
 
-    private static func put(_ routes: LiveRoutes, _ body: String) async throws -> (status: HTTPResponse.Status, json: [String: JSONValue]) {
+    private static func put(_ routes: LiveRoutes, _ body: String) async throws -> (status: HTTPResponse.Status, json: JSONMembers) {
         let answer = try await routes.call(path, .put, as: "service", body)
         let json = try JSONParser.parse(Array(String(buffer: answer.body).utf8))
         return (answer.status, json.members ?? [:])
     }
 
-    private static func status(_ routes: LiveRoutes, _ query: String = "") async throws -> [String: JSONValue] {
+    private static func status(_ routes: LiveRoutes, _ query: String = "") async throws -> JSONMembers {
         let answer = try await routes.call(path + query, .get, as: "service")
         #expect(answer.status == .ok)
         return try JSONParser.parse(Array(String(buffer: answer.body).utf8)).members ?? [:]
     }
 
-    private static func device(_ status: [String: JSONValue], _ userId: String, _ deviceId: String?) -> [String: JSONValue] {
+    private static func device(_ status: JSONMembers, _ userId: String, _ deviceId: String?) -> JSONMembers {
         guard case .array(let devices)? = status["devices"] else { return [:] }
         let found = devices.first { $0["userId"]?.string == userId && $0["deviceId"]?.string == deviceId }
         return found?.members ?? [:]

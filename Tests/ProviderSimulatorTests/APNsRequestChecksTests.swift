@@ -169,9 +169,9 @@ struct APNsRequestChecksTests {
             (.invalidProviderToken, 60, [:], ["iss": "OTHERTEAM1"]),
             (.invalidProviderToken, 60, [:], ["iat": "1772323200"]),
             (.invalidProviderToken, 60, [:], ["iat": .number(1_772_323_140.5)]),
-        ] as [(APNsReason?, Int64, [String: JSONValue], [String: JSONValue])]
+        ] as [(APNsReason?, Int64, JSONMembers, JSONMembers)]
     )
-    func providerTokenRule(reason: APNsReason?, age: Int64, header: [String: JSONValue], claims: [String: JSONValue]) throws {
+    func providerTokenRule(reason: APNsReason?, age: Int64, header: JSONMembers, claims: JSONMembers) throws {
         let token = try providerToken(try credentials().apns, age: age, header: header, claims: claims)
         #expect(try refusal(of: good(authorization: "Bearer \(token)")) == reason)
     }

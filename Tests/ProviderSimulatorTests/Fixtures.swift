@@ -54,12 +54,12 @@ struct TokenWriter {
 func providerToken(
     _ key: APNsSigningKey,
     age: Int64 = 60,
-    header: [String: JSONValue] = [:],
-    claims: [String: JSONValue] = [:]
+    header: JSONMembers = [:],
+    claims: JSONMembers = [:]
 ) throws -> String {
     let writer = TokenWriter(
-        header: .object(["alg": "ES256", "kid": .string(key.keyId)].merging(header) { $1 }),
-        claims: .object(["iss": .string(key.teamId), "iat": .integer(Int64(noon.seconds - age))].merging(claims) { $1 })
+        header: .object((["alg": "ES256", "kid": .string(key.keyId)] as JSONMembers).merging(header) { $1 }),
+        claims: .object((["iss": .string(key.teamId), "iat": .integer(Int64(noon.seconds - age))] as JSONMembers).merging(claims) { $1 })
     )
     return try writer.es256(key.privateKeyPEM)
 }

@@ -21,9 +21,9 @@ struct OAuthGrantTests {
             ("invalid_grant", [:], ["iat": .integer(Int64(noon.seconds + 61)), "exp": .integer(Int64(noon.seconds + 3600))]),
             ("invalid_scope", [:], ["scope": "https://www.googleapis.com/auth/drive"]),
             ("invalid_scope", [:], ["scope": ""]),
-        ] as [(String?, [String: JSONValue], [String: JSONValue])]
+        ] as [(String?, JSONMembers, JSONMembers)]
     )
-    func rule(error: String?, header: [String: JSONValue], claims: [String: JSONValue]) throws {
+    func rule(error: String?, header: JSONMembers, claims: JSONMembers) throws {
         let assertion = try assertion(header: header, claims: claims).rs256(try credentials().google.privateKeyPEM)
         #expect(try refusal(of: body(assertion)) == error)
     }
@@ -57,14 +57,14 @@ struct OAuthGrantTests {
         #expect(tokens.holder(of: "b", now: noon) == nil)
     }
 
-    private func assertion(header: [String: JSONValue] = [:], claims: [String: JSONValue] = [:]) throws -> TokenWriter {
+    private func assertion(header: JSONMembers = [:], claims: JSONMembers = [:]) throws -> TokenWriter {
         let account = try credentials().google
-        let usual: [String: JSONValue] = [
+        let usual: JSONMembers = [
             "iss": .string(account.clientEmail), "scope": "https://www.googleapis.com/auth/firebase.messaging",
             "aud": "https://127.0.0.1:4443/token", "iat": .integer(Int64(noon.seconds)), "exp": .integer(Int64(noon.seconds + 3600)),
         ]
         return TokenWriter(
-            header: .object(["alg": "RS256", "kid": .string(account.privateKeyId)].merging(header) { $1 }),
+            header: .object((["alg": "RS256", "kid": .string(account.privateKeyId)] as JSONMembers).merging(header) { $1 }),
             claims: .object(usual.merging(claims) { $1 })
         )
     }

@@ -14,7 +14,7 @@ import Testing
         var testDescription: String { "\(provider.rawValue) \(message.pushType.rawValue) \(fault ?? "is fine")" }
     }
 
-    private static func activity(_ aps: [String: JSONValue]) -> PushMessage {
+    private static func activity(_ aps: JSONMembers) -> PushMessage {
         PushMessage(apns: ["aps": .object(aps)], pushType: .liveactivity)
     }
 

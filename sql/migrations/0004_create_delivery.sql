@@ -30,8 +30,9 @@ CREATE TABLE pushSends (
     contentHash bytea            NOT NULL,
     requestId   text COLLATE "C" NOT NULL,
     author      text             NOT NULL,
-    -- title, body, data, apns, fcm, pushType, collapseId, priority: the input of the provider request.
-    content     jsonb            NOT NULL,
+    -- JSON: title, body, data, apns, fcm, pushType, collapseId, priority: the input of the provider request. Read by workers only, so it is
+    -- not parsed when it is written.
+    content     text             NOT NULL,
     class       pushClass        NOT NULL,
     policy      pushPolicy       NOT NULL,
     createdAt   timestamptz      NOT NULL,

@@ -11,7 +11,7 @@ struct StrictFields {
     /// Set for a whole document.
     @TaskLocal static var ignoresUnknown = false
 
-    private let members: [String: JSONValue]
+    private let members: JSONMembers
     private let pointer: String
     private var asked: Set<String> = []
 

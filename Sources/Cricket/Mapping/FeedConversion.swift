@@ -8,7 +8,7 @@ struct FeedConversion: Sendable, Hashable {
     }
 
     /// The text of the state's value for each text of the vendor's; nil: any value goes through.
-    var values: [String: JSONValue]?
+    var values: JSONMembers?
     /// For a value that is not listed; nil: that is an error.
     var otherwise: JSONValue?
     var target: Target?

@@ -103,7 +103,7 @@ extension FeedMapping.Node {
 
 /// The members of one mapping, taken one by one.
 private struct MappingFields {
-    private(set) var rest: [String: JSONValue]
+    private(set) var rest: JSONMembers
     private let pointer: String
 
     init(_ json: JSONValue, at pointer: String) throws(FeedError) {

@@ -119,7 +119,7 @@ struct FeedMappingRun {
         index: Int,
         at pointer: String
     ) throws(FeedError) -> JSONValue? {
-        var values: [String: JSONValue] = [:]
+        var values: JSONMembers = [:]
         var isFound = false
         origins[pointer] = element.pointer
         for (name, node) in members.sorted(by: { $0.key < $1.key }) {

@@ -35,9 +35,8 @@ extension SendStore {
             let resolution = try TargetResolution([request], cipher: cipher, on: connection, now: now)
             var skipped = SkippedTally()
             var deliveries = try resolution.deliveries(for: request, &skipped)
-            var devices = Dictionary(deliveries.map { (PayloadKind($0), 1) }, uniquingKeysWith: +)
-            try request.skipRefused(&devices, apps: apps, check: check, &skipped)
-            deliveries.removeAll { devices[PayloadKind($0)] == nil }
+            let kinds = try request.allowedKinds(of: PayloadKind.counts(of: deliveries), apps: apps, check: check, &skipped)
+            deliveries.removeAll { delivery in !kinds.contains { $0.kind == PayloadKind(delivery) } }
             return DryRunTargets(deliveries: try deliveries.map { try DryRunTarget($0, cipher, on: connection) }, skipped: skipped.targets)
         }
     }

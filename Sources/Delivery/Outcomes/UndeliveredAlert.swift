@@ -75,7 +75,7 @@ package struct UndeliveredAlert: Sendable {
     private var attempts: Int { if case .failed = cause { 1 } else { 0 } }
 
     private func event(_ deliveryId: Int64?) -> JSONValue {
-        var members: [String: JSONValue] = ["event": .string(name), "alert": alert]
+        var members: JSONMembers = ["event": .string(name), "alert": alert]
         members["deliveryId"] = deliveryId.map(JSONValue.integer)
         members["attempts"] = deliveryId.map { _ in .integer(Int64(attempts)) }
         members["reasonCode"] = (refusal.reason?.rawValue).map(JSONValue.string)

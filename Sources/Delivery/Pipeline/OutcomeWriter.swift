@@ -39,7 +39,7 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
             logger: logger
         )
         self.uncommitted = uncommitted
-        batcher = GroupCommit(limit: Kind.batchLimit) { await batch.write($0) }
+        batcher = GroupCommit(limit: Kind.batchLimit, interval: Kind.batchInterval) { await batch.write($0) }
     }
 
     /// Returns when the outcome is committed, found stale, or given up.

@@ -20,13 +20,13 @@ package enum AttemptRecording {
         let fresh = FreshWriter(hints: hints, slot: slot)
         return { attempts, connection in
             var batch = AttemptBatch()
-            var appended: [Attempt] = []
-            for attempt in attempts where append(attempt, to: &batch, logger: logger) { appended.append(attempt) }
+            let appended = attempts.indices.filter { append(attempts[$0], to: &batch, logger: logger) }
             labels.mark(&batch, author: LabelLimiter.ownAuthor)
             let receivedAt = Timestamp.now()
             if try fresh.write(batch, receivedAt: receivedAt, on: connection) { return }
             let results = try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: receivedAt, hints: hints)
-            for (attempt, result) in zip(appended, results) {
+            for (index, result) in zip(appended, results) {
+                let attempt = attempts[index]
                 // An unknown outcome contradicts nothing.
                 guard case .conflict = result, attempt.providerErrorCode != Attempt.unknownOutcomeCode else { continue }
                 logger.error(

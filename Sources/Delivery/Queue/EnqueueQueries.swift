@@ -43,7 +43,7 @@ enum EnqueueQueries {
         let rows = try connection.query(
             """
             INSERT INTO pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, notBefore, expiresAt)
-            SELECT sendId, contentHash, requestId, author, content::jsonb, class::pushClass, policy::pushPolicy, \(now), notBefore, expiresAt
+            SELECT sendId, contentHash, requestId, author, content, class::pushClass, policy::pushPolicy, \(now), notBefore, expiresAt
             FROM unnest(\(sends.map(\.sendId)), \(sends.map(\.contentHash) as [[UInt8]]), \(entries.map(\.post.requestId)),
                 \(entries.map(\.post.author)), \(sends.map(\.storedContent.text)), \(entries.map(\.deliveryClass.rawValue)),
                 \(sends.map(\.policy.rawValue)), \(sends.map(\.notBefore)), \(sends.map(\.expiresAt)))

@@ -92,11 +92,9 @@ private struct SendPostWriter: Sendable {
         defer { direct?.settleExpected() }
         var answers: [Answer?] = Array(repeating: nil, count: posts.count)
         // One of two that name the same send is a repetition of the other, and that is known when the other is stored.
-        var sendIds: Set<String> = []
+        var sendIds = Set<String>(minimumCapacity: posts.count)
         let together = posts.indices.filter { index in
-            let own = posts[index].requests.map(\.sendId)
-            defer { sendIds.formUnion(own) }
-            return sendIds.isDisjoint(with: own)
+            posts[index].requests.reduce(true) { isNew, request in sendIds.insert(request.sendId).inserted && isNew }
         }
         do {
             let receipts = try await store(together.map { posts[$0] }, direct)

@@ -8,11 +8,11 @@ struct Enqueueing {
     /// What is to be stored of a request.
     private struct Admitted {
         var deliveries: [NewDelivery]
-        var contents: [PayloadKind: DeliveryContent]
+        var kinds: [PayloadKind.Allowed]
         var skipped: [SkippedTargets]
         var deliveryClass: DeliveryClass
-        /// Of a send to many people, which is stored by itself, with the kinds of their devices.
-        var fanOut: (FanOut, kinds: [PayloadKind])?
+        /// Of a send to many people, which is stored by itself.
+        var fanOut: FanOut?
     }
 
     private let posts: [SendPost]
@@ -66,7 +66,7 @@ struct Enqueueing {
 
     /// Decides on each request; what remains without an outcome is to be stored.
     mutating func admit(check: SendStore.PayloadCheck) throws {
-        var first: [String: Int] = [:]
+        var first = [String: Int](minimumCapacity: requests.count)
         for (index, request) in requests.enumerated() {
             if let problem = request.refusal(posts[postIndexes[index]].apps) {
                 outcome[index] = .refused(problem)
@@ -86,23 +86,22 @@ struct Enqueueing {
                 var tally = SkippedTally()
                 let found = try resolution.deliveries(for: requests[index], &tally)
                 // A thousand devices of one app make one check.
-                var devices: [PayloadKind: Int] = [:]
-                for delivery in found { devices[PayloadKind(delivery), default: 0] += 1 }
+                var devices = PayloadKind.counts(of: found)
                 let fanOut = FanOut(requests[index], now: now)
                 if let fanOut {
                     devices = try fanOut.kinds(on: connection)
                     guard !devices.isEmpty else { throw FanOut.noRecipient(requests[index]) }
                     tally.skip(FanOut.unreachable(requests[index]), count: try fanOut.peopleWithoutDevice(on: connection))
                 }
-                let kinds = devices.count
-                let contents = try requests[index].skipRefused(&devices, apps: posts[postIndexes[index]].apps, check: check, &tally)
-                let count = devices.values.reduce(0, +)
+                let kinds = try requests[index].allowedKinds(of: devices, apps: posts[postIndexes[index]].apps, check: check, &tally)
+                let count = kinds.reduce(0) { $0 + $1.devices }
+                let isAllowed = { (delivery: NewDelivery) in kinds.contains { $0.kind == PayloadKind(delivery) } }
                 admitted[index] = Admitted(
-                    deliveries: devices.count < kinds ? found.filter { devices[PayloadKind($0)] != nil } : found,
-                    contents: contents,
+                    deliveries: kinds.count < devices.count ? found.filter(isAllowed) : found,
+                    kinds: kinds,
                     skipped: tally.targets,
                     deliveryClass: requests[index].deliveryClass ?? .usual(deliveries: count, bulkThreshold: bulkThreshold),
-                    fanOut: fanOut.map { ($0, Array(devices.keys)) }
+                    fanOut: fanOut
                 )
             } catch let problem as Problem {
                 outcome[index] = .refused(problem)
@@ -140,7 +139,7 @@ struct Enqueueing {
                         delivery: delivery,
                         queue: queue ?? SendQueue(key, id: queues[key] ?? 0),
                         requestId: posts[postIndexes[index]].requestId,
-                        content: admitted.contents[kind]
+                        content: admitted.kinds.first { $0.kind == kind }?.content
                     )
                 )
             }
@@ -150,8 +149,8 @@ struct Enqueueing {
         try direct?.insert(entries.filter(\.isDirect), now: now, cipher: cipher, texts: texts, on: connection)
         var accepted: [(sendId: String, deliveries: Int)] = []
         for (index, admitted) in stored {
-            let many = try admitted.fanOut.map { fanOut, kinds in
-                try fanOut.store(requests[index], to: kinds, as: admitted.deliveryClass, on: connection)
+            let many = try admitted.fanOut.map { fanOut in
+                try fanOut.store(requests[index], to: admitted.kinds.map(\.kind), as: admitted.deliveryClass, on: connection)
             }
             let count = many ?? admitted.deliveries.count
             outcome[index] = .accepted(deliveries: count, skipped: admitted.skipped)
@@ -163,8 +162,8 @@ struct Enqueueing {
     private func queues(of sends: [Admitted]) throws -> [SendQueueRegistry.Key: Int32] {
         var keys: [SendQueueRegistry.Key] = []
         for send in sends {
-            for kind in send.deliveries.lazy.map({ PayloadKind($0) }) + (send.fanOut?.kinds ?? []) {
-                let key = kind.queue(send.deliveryClass)
+            for kind in send.kinds {
+                let key = kind.kind.queue(send.deliveryClass)
                 if keys.last != key { keys.append(key) }
             }
         }

@@ -10,8 +10,8 @@ struct FanOut {
     let now: Timestamp
 
     /// Kinds of devices they have that can be reached, and how many of each.
-    func kinds(on connection: BlockingConnection) throws -> [PayloadKind: Int] {
-        let kinds = try connection.query(
+    func kinds(on connection: BlockingConnection) throws -> [PayloadKind.Count] {
+        try connection.query(
             """
             SELECT v.provider, v.platform, v.environment, v.app, count(*) FROM (\(people)) p JOIN devices v ON \(reachable)
             GROUP BY v.provider, v.platform, v.environment, v.app
@@ -26,7 +26,6 @@ struct FanOut {
             )
             return (kind, devices)
         }
-        return Dictionary(uniqueKeysWithValues: kinds)
     }
 
     /// How many of them have no device that can be reached.

@@ -19,3 +19,26 @@ extension PayloadKind {
         self.init(provider: delivery.provider, platform: delivery.platform, environment: delivery.environment, app: delivery.app)
     }
 }
+
+/// The kinds of a send's devices. Arrays: nearly every send has one.
+extension PayloadKind {
+    typealias Count = (kind: PayloadKind, devices: Int)
+
+    /// A kind that a send may go to, and what is sent to it if that is the same for all of it.
+    typealias Allowed = (kind: PayloadKind, devices: Int, content: DeliveryContent?)
+
+    static func counts(of deliveries: [NewDelivery]) -> [Count] {
+        var counts: [Count] = []
+        // Most are of the kind of the one before.
+        var last = 0
+        for delivery in deliveries {
+            let kind = PayloadKind(delivery)
+            if !(counts.indices.contains(last) && counts[last].kind == kind) {
+                last = counts.firstIndex { $0.kind == kind } ?? counts.count
+                if last == counts.count { counts.append((kind, 0)) }
+            }
+            counts[last].devices += 1
+        }
+        return counts
+    }
+}

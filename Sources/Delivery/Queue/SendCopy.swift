@@ -31,7 +31,7 @@ enum SendCopy {
             stream.append(send.contentHash)
             stream.append(post.requestId)
             stream.append(post.author)
-            stream.append(jsonb: send.storedContent.text)
+            stream.append(send.storedContent.text)
             stream.append(deliveryClass.rawValue)
             stream.append(send.policy.rawValue)
             stream.append(now)

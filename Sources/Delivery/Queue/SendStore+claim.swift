@@ -189,7 +189,7 @@ enum ClaimQueries {
             CASE WHEN lag(f.sendId) OVER (ORDER BY f.seq) IS DISTINCT FROM f.sendId THEN s.content END, q.class,
             coalesce(s.policy, 'at_most_once'), coalesce(s.expiresAt, f.expiresAt), coalesce(s.requestId, ''), f.environmentTrial, f.kind,
             f.ownerKey, f.locale, f.collapseKey, CASE WHEN f.collapseKey IS NOT NULL AND f.tokenHash IS NOT NULL
-                THEN pushCollapseKey(f.provider, f.app, f.environment, f.uid, NULL, f.tokenHash, s.content->>'collapseId') END
+                THEN pushCollapseKey(f.provider, f.app, f.environment, f.uid, NULL, f.tokenHash, s.content::jsonb->>'collapseId') END
         FROM fresh f JOIN pushQueues q ON q.queue = f.queue LEFT JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
         WHERE s.sendId IS NOT NULL OR f.kind IS NOT NULL
         ORDER BY f.seq

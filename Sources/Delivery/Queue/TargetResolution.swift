@@ -16,7 +16,7 @@ struct TargetResolution {
         var users: Set<String> = []
         var devices: Set<String> = []
         var hashes: Set<String> = []
-        var encrypted: [TokenHash: String] = [:]
+        var encrypted = [TokenHash: String](minimumCapacity: requests.count)
         for request in requests {
             switch request.target {
             case .user(let uid, _): users.insert(uid)

@@ -6,11 +6,11 @@ package import ServiceKit
 package struct SendContent: Sendable, Hashable {
     package var title: String?
     package var body: String?
-    package var data: [String: JSONValue]
+    package var data: JSONMembers
     /// Members to merge into the APNs payload.
-    package var apns: [String: JSONValue]
+    package var apns: JSONMembers
     /// Members to merge into the FCM message.
-    package var fcm: [String: JSONValue]
+    package var fcm: JSONMembers
     /// One of `APNsPushType`; alert by default.
     package var pushType: String?
     package var collapseId: String?
@@ -24,7 +24,7 @@ package struct SendContent: Sendable, Hashable {
 
     /// As it is stored.
     package var json: JSONValue {
-        var members = [String: JSONValue](minimumCapacity: 6)
+        var members = JSONMembers(minimumCapacity: 6)
         members["priority"] = .string(priority.rawValue)
         if let title { members["title"] = .string(title) }
         if let body { members["body"] = .string(body) }

@@ -22,7 +22,7 @@ extension SendRequest {
     package convenience init(
         sendId: String,
         target: Target,
-        content members: [String: JSONValue],
+        content members: JSONMembers,
         deliveryClass: DeliveryClass,
         policy: DeliveryPolicy = .atLeastOnce,
         version: Int64? = nil,

@@ -12,29 +12,29 @@ extension SendRequest {
         }
     }
 
-    /// Takes out the kinds of devices that the key or the payload does not allow. If none is left, throws why: the caller is to correct this
-    /// first.
-    ///
-    /// - Returns: what is sent to each of the others, where it is the same for all of a kind.
-    @discardableResult
-    func skipRefused(
-        _ devices: inout [PayloadKind: Int],
+    /// The kinds of devices that the key and the payload allow. If there is none, throws why: the caller is to correct this first.
+    func allowedKinds(
+        of devices: [PayloadKind.Count],
         apps: KeyApps,
         check: SendStore.PayloadCheck,
         _ tally: inout SkippedTally
-    ) throws(Problem) -> [PayloadKind: DeliveryContent] {
-        var contents: [PayloadKind: DeliveryContent] = [:]
-        let inOrder = devices.count > 1 ? devices.sorted { $0.key.order < $1.key.order } : Array(devices)
+    ) throws(Problem) -> [PayloadKind.Allowed] {
+        var allowed: [PayloadKind.Allowed] = []
+        var refused: (problem: Problem, devices: Int)?
+        let inOrder = devices.count > 1 ? devices.sorted { $0.kind.order < $1.kind.order } : devices
         for (kind, count) in inOrder {
             do throws(Problem) {
                 if let refusal = apps.refusal(of: kind.app, pointer: pointer) { throw refusal }
-                contents[kind] = try check(self, kind.provider, kind.platform, kind.app).map { DeliveryContent(.success($0)) }
+                allowed.append((kind, count, try check(self, kind.provider, kind.platform, kind.app).map { DeliveryContent(.success($0)) }))
             } catch {
-                devices[kind] = nil
-                if devices.isEmpty { throw error }
-                tally.skip(error, count: count)
+                if let refused { tally.skip(refused.problem, count: refused.devices) }
+                refused = (error, count)
             }
         }
-        return contents
+        if let refused {
+            guard !allowed.isEmpty else { throw refused.problem }
+            tally.skip(refused.problem, count: refused.devices)
+        }
+        return allowed
     }
 }

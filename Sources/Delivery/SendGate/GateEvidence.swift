@@ -64,7 +64,7 @@ struct GateEvidence: Sendable {
 
     /// The provider accepted the credential and the topic.
     mutating func accept(_ key: Key, operationKey: String, at now: Timestamp) {
-        accepted[key] = max(now, accepted[key] ?? now)
+        noteAcceptance(of: key, at: now)
         if !refused.isEmpty { refused[operationKey] = nil }
         guard !refusedRuns.isEmpty else { return }
         for refusal in [RefusalScope.topic, .platform, .credential] { refusedRuns[GateEvidence.scope(key, of: refusal)] = nil }
@@ -78,8 +78,12 @@ struct GateEvidence: Sendable {
             var scope = PushScope(circuit)
             scope.platform = platform
             let key = Key(scope: scope, credential: circuit.credential)
-            accepted[key] = max(closed, accepted[key] ?? closed)
+            noteAcceptance(of: key, at: closed)
         }
+    }
+
+    private mutating func noteAcceptance(of key: Key, at moment: Timestamp) {
+        { $0 = max($0, moment) }(&accepted[key, default: moment])
     }
 
     /// A refusal of a credential, key or topic.
@@ -116,7 +120,9 @@ struct GateEvidence: Sendable {
     }
 
     /// An answer that is no failure of the provider's.
-    mutating func healthy(_ key: Key) { runs[GateEvidence.whole(key)] = nil }
+    mutating func healthy(_ key: Key) {
+        if !runs.isEmpty { runs[GateEvidence.whole(key)] = nil }
+    }
 
     /// A server error, or no answer: whether the provider is down.
     mutating func fail(_ kind: CircuitKind, _ key: Key, operationKey: String, at now: Timestamp) -> Bool {

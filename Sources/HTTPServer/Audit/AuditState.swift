@@ -17,7 +17,7 @@ package struct AuditState: Sendable, Hashable {
     fileprivate var fields: [String: String] {
         guard let value = try? JSONParser.read(Array(json.utf8)) else { return ["": json] }
         guard case .object(let members) = value else { return ["": value.plainText] }
-        return members.mapValues(\.plainText)
+        return members.compactMapValues(\.plainText)
     }
 }
 

@@ -77,7 +77,7 @@ extension JSONFields {
         }
     }
 
-    package static func object(_ value: JSONValue, _ field: Field) throws(Problem) -> [String: JSONValue] {
+    package static func object(_ value: JSONValue, _ field: Field) throws(Problem) -> JSONMembers {
         guard case .object(let members) = value else { throw field.invalid("\"\(field.name)\" is an object; this is \(value.kind).") }
         return members
     }

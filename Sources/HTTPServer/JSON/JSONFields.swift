@@ -10,7 +10,7 @@ package import ServiceKit
 package struct JSONFields {
     /// Pointer to the object itself; "" for the whole body.
     package let pointer: String
-    private let members: [String: JSONValue]
+    private let members: JSONMembers
     private var asked: [String] = []
     private var found = 0
 

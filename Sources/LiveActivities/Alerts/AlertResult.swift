@@ -38,7 +38,7 @@ package struct AlertResult: Sendable, Hashable {
         case .rejected: cause = .failed(reason: reason, code: code)
         }
         let name = NamedSubject(subject: subject)
-        var members: [String: JSONValue] = [
+        var members: JSONMembers = [
             "type": .string(name.type), "id": .string(name.id), "timestamp": .integer(alert.timestamp),
         ]
         members["title"] = alert.alert.title.isEmpty ? nil : .string(alert.alert.title)

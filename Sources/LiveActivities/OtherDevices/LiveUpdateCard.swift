@@ -20,8 +20,7 @@ struct LiveUpdateCard: Sendable, Hashable {
         if subject.attributesType == MatchSubject.attributesType, let match = LiveUpdateCard.match(subject.state) {
             (title, text, shortText, progress) = match
         }
-        var values = LiveUpdateCard.members(subject.attributes)
-        values.merge(LiveUpdateCard.members(subject.state)) { _, state in state }
+        let values = LiveUpdateCard.members(subject.attributes).merging(LiveUpdateCard.members(subject.state)) { _, state in state }
         if let shown = LiveUpdateCard.filled(mapping.title, values) { title = shown }
         if let shown = LiveUpdateCard.filled(mapping.text, values) { text = shown }
         if let shown = LiveUpdateCard.filled(mapping.shortText, values) { shortText = shown }
@@ -44,12 +43,12 @@ struct LiveUpdateCard: Sendable, Hashable {
         return (card.title, text, innings.map { $0.wickets >= 10 ? "\($0.runs)" : "\($0.runs)/\($0.wickets)" }, progress)
     }
 
-    private static func members(_ object: String) -> [String: JSONValue] {
+    private static func members(_ object: String) -> JSONMembers {
         (try? JSONParser.parse(Array(object.utf8)))?.members ?? [:]
     }
 
     /// A text without its names is none. What the state does not have is left out.
-    private static func filled(_ template: String?, _ values: [String: JSONValue]) -> String? {
+    private static func filled(_ template: String?, _ values: JSONMembers) -> String? {
         guard let template else { return nil }
         var text = template
         for name in LiveUpdateMapping.names(in: template) {
@@ -60,8 +59,8 @@ struct LiveUpdateCard: Sendable, Hashable {
         return text.isEmpty ? nil : text
     }
 
-    private static func progress(_ mapping: LiveUpdateMapping, _ values: [String: JSONValue]) -> JSONValue? {
-        var members: [String: JSONValue] = [:]
+    private static func progress(_ mapping: LiveUpdateMapping, _ values: JSONMembers) -> JSONValue? {
+        var members: JSONMembers = [:]
         members["value"] = whole(number(mapping.progress, values))
         members["max"] = whole(number(mapping.progressMax, values))
         members["segments"] = list(mapping.segments, "length", values)
@@ -69,7 +68,7 @@ struct LiveUpdateCard: Sendable, Hashable {
         return members["value"] == nil ? nil : .object(members)
     }
 
-    private static func number(_ source: LiveUpdateMapping.Number?, _ values: [String: JSONValue]) -> Double? {
+    private static func number(_ source: LiveUpdateMapping.Number?, _ values: JSONMembers) -> Double? {
         switch source {
         case nil: nil
         case .fixed(let number): number
@@ -81,7 +80,7 @@ struct LiveUpdateCard: Sendable, Hashable {
     /// `ProgressStyle` counts in whole numbers.
     private static func whole(_ number: Double?) -> JSONValue? { number.flatMap { Int64(exactly: $0.rounded()) }.map(JSONValue.integer) }
 
-    private static func list(_ source: LiveUpdateMapping.List?, _ name: String, _ values: [String: JSONValue]) -> JSONValue? {
+    private static func list(_ source: LiveUpdateMapping.List?, _ name: String, _ values: JSONMembers) -> JSONValue? {
         let items: [JSONValue]? =
             switch source {
             case nil: nil

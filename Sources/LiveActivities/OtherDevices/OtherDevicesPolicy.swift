@@ -50,7 +50,7 @@ package struct OtherDevicesPolicy: Sendable, Hashable {
         }
     }
 
-    static func members(_ value: JSONValue, _ names: [String], at pointer: String) throws(SchemaError) -> [String: JSONValue] {
+    static func members(_ value: JSONValue, _ names: [String], at pointer: String) throws(SchemaError) -> JSONMembers {
         guard case .object(let members) = value else { throw SchemaError(pointer: pointer, message: "this is an object") }
         if let unknown = members.keys.sorted().first(where: { !names.contains($0) }) {
             throw SchemaError(

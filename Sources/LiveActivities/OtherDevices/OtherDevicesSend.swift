@@ -10,7 +10,7 @@ struct OtherDevicesSend: Sendable {
 
     /// `live~<type>~<id>~` and what distinguishes it among the subject's. No id contains `~`.
     var sendId: String
-    var content: [String: JSONValue]
+    var content: JSONMembers
     var deliveryClass: DeliveryClass
     /// The order of the subject's sends: the newest wins, and an older one never replaces it.
     var order: Int64
@@ -32,7 +32,7 @@ struct OtherDevicesSend: Sendable {
         OtherDevicesSend(
             sendId: prefix(subject) + suffix,
             content: [
-                "data": .object(data.mapValues { .string($0) }), "collapseId": .string(LiveUpdateMessage.collapseId(subject)),
+                "data": .object(JSONMembers(data.mapValues { .string($0) })), "collapseId": .string(LiveUpdateMessage.collapseId(subject)),
                 "priority": .string(isAlerting ? "high" : "normal"), "pushType": .string(isAlerting ? "alert" : "background"),
                 // FCM delays messages with a collapse key to one in three minutes. These are ordered by the app.
                 "fcm": .object(["android": .object(["collapse_key": .null])]),
@@ -59,8 +59,8 @@ struct OtherDevicesSend: Sendable {
             "live": LiveUpdateMessage.version, "type": name.type, "id": name.id, "event": "alert", "order": "\(order)",
             "timestamp": "\(subject.timestamp)",
         ]
-        var content: [String: JSONValue] = [
-            "data": .object(data.mapValues { .string($0) }), "collapseId": .string(LiveUpdateMessage.collapseId(subject.id)),
+        var content: JSONMembers = [
+            "data": .object(JSONMembers(data.mapValues { .string($0) })), "collapseId": .string(LiveUpdateMessage.collapseId(subject.id)),
         ]
         content["title"] = alert.title.isEmpty ? nil : .string(alert.title)
         content["body"] = alert.body.isEmpty ? nil : .string(alert.body)

@@ -6,6 +6,8 @@ package import Postgres
 package struct LivePushes: DeliveryKind {
     /// A state goes to thousands of tokens at once.
     package static let batchLimit = 500
+    /// The next update of an activity waits for the outcome of the one before.
+    package static let batchInterval = Duration.zero
     private let channels: ChannelPolicy
 
     package init(channels: ChannelPolicy = ChannelPolicy()) { self.channels = channels }

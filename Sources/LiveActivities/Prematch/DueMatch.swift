@@ -17,7 +17,7 @@ struct DueMatch: Sendable {
     /// Not sent after the start, and never twice.
     func request(to uids: [String], now: Timestamp) throws -> SendRequest {
         let minutes = max(1, Int(((startsAt - now).inSeconds / 60).rounded()))
-        let values: [String: JSONValue] = ["title": .string(title), "minutes": .string("\(minutes)")]
+        let values: JSONMembers = ["title": .string(title), "minutes": .string("\(minutes)")]
         return try SendRequest(
             sendId: sendId,
             target: .users(uids, app: nil),

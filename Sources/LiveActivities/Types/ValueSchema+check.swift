@@ -47,7 +47,7 @@ extension ValueSchema.Rules {
         for (index, element) in elements.enumerated() { try items.check(element, at: "\(pointer)/\(index)") }
     }
 
-    fileprivate func check(_ members: [String: JSONValue], _ pointer: String) throws(Problem) {
+    fileprivate func check(_ members: JSONMembers, _ pointer: String) throws(Problem) {
         for name in required where members[name] == nil {
             throw .invalid("Add the member \"\(name)\".", code: "missing_field", pointer: "\(pointer)/\(name.jsonPointerToken)")
         }

@@ -59,7 +59,7 @@ extension ValueSchema {
     private static func bounds(
         _ low: String,
         _ high: String,
-        _ members: [String: JSONValue],
+        _ members: JSONMembers,
         _ pointer: String
     ) throws(SchemaError) -> ClosedRange<Int>? {
         guard members[low] != nil || members[high] != nil else { return nil }
@@ -71,7 +71,7 @@ extension ValueSchema {
         return lower...upper
     }
 
-    private static func range(_ members: [String: JSONValue], _ pointer: String) throws(SchemaError) -> ClosedRange<Double>? {
+    private static func range(_ members: JSONMembers, _ pointer: String) throws(SchemaError) -> ClosedRange<Double>? {
         guard members["minimum"] != nil || members["maximum"] != nil else { return nil }
         func number(_ name: String, else other: Double) throws(SchemaError) -> Double {
             switch members[name] {

@@ -36,7 +36,7 @@ enum APNsResponses {
     }
 
     private static func reason(_ reason: String, status: Int, timestamp: Int64?, headers: [SimulatedResponse.Header]) -> SimulatedResponse {
-        var body: [String: JSONValue] = ["reason": .string(reason)]
+        var body: JSONMembers = ["reason": .string(reason)]
         if let timestamp { body["timestamp"] = .integer(Int64(timestamp)) }
         return SimulatedResponse(status: status, reason: reason, headers: headers, body: JSONValue.object(body).bytes)
     }

@@ -2,7 +2,7 @@ import ServiceKit
 
 /// A JSON object read member by member; every complaint names its place (`faults[0].share: must be a number`).
 struct StrictObject: Sendable {
-    let members: [String: JSONValue]
+    let members: JSONMembers
     let path: String
 
     init(_ json: JSONValue, at path: String) throws(ControlError) {

@@ -2,7 +2,7 @@ import ServiceKit
 
 /// Checks that Google's JSON front makes before FCM sees a request.
 enum FCMFieldChecks {
-    static func refuseUnknown(_ members: [String: JSONValue], known: Set<String>, at path: String) throws(FCMError) {
+    static func refuseUnknown(_ members: JSONMembers, known: Set<String>, at path: String) throws(FCMError) {
         guard let unknown = members.keys.filter({ !known.contains($0) }).min() else { return }
         let location = path.isEmpty ? "" : " at '\(path)'"
         throw .unparsable(path, #"Invalid JSON payload received. Unknown name "\#(unknown)"\#(location): Cannot find field."#)

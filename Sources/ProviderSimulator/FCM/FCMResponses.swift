@@ -8,7 +8,7 @@ enum FCMResponses {
     }
 
     static func refused(_ error: FCMError) -> SimulatedResponse {
-        var members: [String: JSONValue] = [
+        var members: JSONMembers = [
             "code": .integer(Int64(error.status)), "message": .string(error.message), "status": .string(error.name),
         ]
         let details = details(of: error)

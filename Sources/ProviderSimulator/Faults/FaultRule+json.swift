@@ -2,8 +2,8 @@ import ServiceKit
 
 extension FaultRule {
     /// The rule as `PUT /faults` takes it.
-    var json: [String: JSONValue] {
-        var members: [String: JSONValue] = [
+    var json: JSONMembers {
+        var members: JSONMembers = [
             "provider": .string(provider.rawValue), "share": share == share.rounded() ? .integer(Int64(share)) : .number(share),
         ]
         members["tokens"] = tokens.map { .array($0.sorted().map(JSONValue.string)) }
@@ -38,8 +38,8 @@ extension FaultEffect {
 }
 
 extension FaultResponse {
-    fileprivate var json: [String: JSONValue] {
-        var members: [String: JSONValue] = ["status": .integer(Int64(status))]
+    fileprivate var json: JSONMembers {
+        var members: JSONMembers = ["status": .integer(Int64(status))]
         members["reason"] = reason.map(JSONValue.string)
         members["field"] = field.map(JSONValue.string)
         return members

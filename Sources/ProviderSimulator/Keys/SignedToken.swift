@@ -5,8 +5,8 @@ import ServiceKit
 
 /// A JSON web token taken apart (RFC 7515 compact form). Parsing checks the shape only; the signature is checked by `isSigned`.
 struct SignedToken: Sendable, Hashable {
-    let header: [String: JSONValue]
-    let claims: [String: JSONValue]
+    let header: JSONMembers
+    let claims: JSONMembers
     private let signingInput: [UInt8]
     private let signature: Data
 

@@ -2,7 +2,7 @@ import ServiceKit
 
 /// What `aps` must and must not contain, by push type. Apple "may refuse, delay or drop" a payload that contradicts its type.
 enum APNsContentRules {
-    static func check(_ aps: [String: JSONValue], as pushType: APNsPushType) throws(PushError) {
+    static func check(_ aps: JSONMembers, as pushType: APNsPushType) throws(PushError) {
         switch pushType {
         case .alert: try checkAlert(aps)
         case .background: try checkBackground(aps)
@@ -11,7 +11,7 @@ enum APNsContentRules {
         }
     }
 
-    private static func checkAlert(_ aps: [String: JSONValue]) throws(PushError) {
+    private static func checkAlert(_ aps: JSONMembers) throws(PushError) {
         if ["alert", "badge", "sound"].contains(where: { aps.has($0) }) { return }
         throw PushError(
             field: "body",
@@ -20,7 +20,7 @@ enum APNsContentRules {
         )
     }
 
-    private static func checkBackground(_ aps: [String: JSONValue]) throws(PushError) {
+    private static func checkBackground(_ aps: JSONMembers) throws(PushError) {
         guard let visible = ["alert", "badge", "sound"].first(where: { aps.has($0) }) else { return }
         throw PushError(
             field: visible == "alert" ? "title" : visible,
@@ -29,7 +29,7 @@ enum APNsContentRules {
         )
     }
 
-    private static func checkLiveActivity(_ aps: [String: JSONValue]) throws(PushError) {
+    private static func checkLiveActivity(_ aps: JSONMembers) throws(PushError) {
         switch aps["event"]?.string {
         case "start": try require(["attributes-type", "attributes", "content-state", "alert", "timestamp"], in: aps, of: "start")
         case "update": try require(["content-state", "timestamp"], in: aps, of: "update")
@@ -43,7 +43,7 @@ enum APNsContentRules {
         }
     }
 
-    private static func require(_ names: [String], in aps: [String: JSONValue], of event: String) throws(PushError) {
+    private static func require(_ names: [String], in aps: JSONMembers, of event: String) throws(PushError) {
         guard let missing = names.first(where: { !aps.has($0) }) else { return }
         throw PushError(
             field: "apns/aps/\(missing)",
@@ -53,6 +53,6 @@ enum APNsContentRules {
     }
 }
 
-extension [String: JSONValue] {
+extension JSONMembers {
     fileprivate func has(_ name: String) -> Bool { self[name].map { $0 != .null } ?? false }
 }

@@ -9,9 +9,9 @@ enum APNsPayload {
         return message.apns.isEmpty ? .object(payload) : JSONValue.object(payload).merged(with: .object(message.apns))
     }
 
-    static func aps(_ message: PushMessage) -> [String: JSONValue] {
-        var aps = [String: JSONValue](minimumCapacity: 3)
-        var alert = [String: JSONValue](minimumCapacity: 2)
+    static func aps(_ message: PushMessage) -> JSONMembers {
+        var aps = JSONMembers(minimumCapacity: 3)
+        var alert = JSONMembers(minimumCapacity: 2)
         alert["title"] = message.title.map(JSONValue.string)
         alert["body"] = message.body.map(JSONValue.string)
         if !alert.isEmpty { aps["alert"] = .object(alert) }

@@ -6,11 +6,10 @@ enum APNsRequest {
     static let devicePath = "/3/device/"
 
     static func headers(_ message: PushMessage, app: String, attemptId: String) -> HeaderFields {
-        var headers: HeaderFields = [
-            ("apns-topic", message.apnsTopic(of: app)),
-            ("apns-push-type", message.pushType.rawValue),
-            ("apns-priority", String(message.pushType.priority(message.priority))),
-        ]
+        var headers = HeaderFields()
+        headers.append("apns-topic", message.apnsTopic(of: app))
+        headers.append("apns-push-type", message.pushType.rawValue)
+        headers.append("apns-priority", String(message.pushType.priority(message.priority)))
         headers.append("apns-id", APNsMessageId.derive(from: attemptId), isUnique: true)
         if let expiresAt = message.expiresAt { headers.append("apns-expiration", String(max(0, expiresAt.seconds)), isUnique: true) }
         if let collapseId = message.collapseId { headers.append("apns-collapse-id", collapseId, isUnique: true) }

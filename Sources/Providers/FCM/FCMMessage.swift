@@ -10,7 +10,7 @@ enum FCMMessage {
     static func bytes(_ message: PushMessage, to target: PushTarget, validateOnly: Bool = false, now: Timestamp) -> [UInt8] {
         if let payload = message.payload { return liveActivity(payload, message, to: target, validateOnly: validateOnly) }
         let address = JSONValue.object([target.address.rawValue: .string(target.token)])
-        var request: [String: JSONValue] = ["message": json(message, now: now).merged(with: address)]
+        var request: JSONMembers = ["message": json(message, now: now).merged(with: address)]
         if validateOnly { request["validate_only"] = .bool(true) }
         return JSONValue.object(request).bytes()
     }
@@ -38,8 +38,8 @@ enum FCMMessage {
 
     /// The `message` without its target.
     static func json(_ message: PushMessage, now: Timestamp) -> JSONValue {
-        var parts: [String: JSONValue] = [:]
-        var notification: [String: JSONValue] = [:]
+        var parts: JSONMembers = [:]
+        var notification: JSONMembers = [:]
         notification["title"] = message.title.map(JSONValue.string)
         notification["body"] = message.body.map(JSONValue.string)
         if !notification.isEmpty { parts["notification"] = .object(notification) }
@@ -61,20 +61,20 @@ enum FCMMessage {
         message.expiresAt.map { min(max(0, $0.seconds - now.seconds), longestLife) }
     }
 
-    private static func android(_ message: PushMessage, now: Timestamp) -> [String: JSONValue] {
-        var android: [String: JSONValue] = ["priority": .string(message.priority == .high ? "high" : "normal")]
+    private static func android(_ message: PushMessage, now: Timestamp) -> JSONMembers {
+        var android: JSONMembers = ["priority": .string(message.priority == .high ? "high" : "normal")]
         android["ttl"] = timeToLive(message, now: now).map { .string("\($0)s") }
         android["collapse_key"] = message.collapseId.map(JSONValue.string)
         if let sound = message.sound { android["notification"] = .object(["sound": .string(sound)]) }
         return android
     }
 
-    private static func apns(_ message: PushMessage) -> [String: JSONValue] {
-        var headers: [String: JSONValue] = ["apns-priority": .string(String(message.pushType.priority(message.priority)))]
+    private static func apns(_ message: PushMessage) -> JSONMembers {
+        var headers: JSONMembers = ["apns-priority": .string(String(message.pushType.priority(message.priority)))]
         headers["apns-expiration"] = message.expiresAt.map { .string(String(max(0, $0.seconds))) }
         headers["apns-collapse-id"] = message.collapseId.map(JSONValue.string)
         if message.pushType == .background { headers["apns-push-type"] = .string("background") }
-        var apns: [String: JSONValue] = ["headers": .object(headers)]
+        var apns: JSONMembers = ["headers": .object(headers)]
         var aps = APNsPayload.aps(message)
         // FCM builds the alert from `notification`.
         aps["alert"] = nil
@@ -83,14 +83,14 @@ enum FCMMessage {
     }
 
     /// Headers of the web push protocol (RFC 8030). Without an expiry FCM sets its own TTL.
-    private static func web(_ message: PushMessage, now: Timestamp) -> [String: JSONValue] {
+    private static func web(_ message: PushMessage, now: Timestamp) -> JSONMembers {
         let urgency =
             switch message.priority {
             case .high: "high"
             case .normal: "normal"
             case .low: "low"
             }
-        var headers: [String: JSONValue] = ["Urgency": .string(urgency)]
+        var headers: JSONMembers = ["Urgency": .string(urgency)]
         headers["TTL"] = timeToLive(message, now: now).map { .string(String($0)) }
         if let id = message.collapseId, id.utf8.count <= 32, id.utf8.allSatisfy(isTopicByte) { headers["Topic"] = .string(id) }
         return headers

@@ -67,7 +67,7 @@ enum FCMRules {
     }
 
     /// Google, "REST Resource: projects.messages": reserved words of `data`.
-    private static func checkData(_ data: [String: JSONValue]) throws(PushError) {
+    private static func checkData(_ data: JSONMembers) throws(PushError) {
         for key in data.keys.sorted()
         where key.isEmpty || ["from", "message_type"].contains(key) || key.hasPrefix("google.") || key.hasPrefix("gcm.") {
             throw PushError(field: "data/\(key)", code: "INVALID_ARGUMENT", "\"\(key)\" in \"data\" is a name FCM keeps for itself.")
@@ -75,7 +75,7 @@ enum FCMRules {
     }
 
     /// The target is that of the send, never of its content.
-    private static func checkOverrides(_ fcm: [String: JSONValue]) throws(PushError) {
+    private static func checkOverrides(_ fcm: JSONMembers) throws(PushError) {
         guard let name = ["token", "fid", "topic", "condition", "name"].first(where: { fcm[$0] != nil }) else { return }
         throw PushError(field: "fcm/\(name)", code: "INVALID_ARGUMENT", "\"fcm.\(name)\" cannot be set: a send names its own target.")
     }

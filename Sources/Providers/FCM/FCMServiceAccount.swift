@@ -67,7 +67,7 @@ struct FCMServiceAccount: Sendable {
         func verify(using algorithm: some JWTAlgorithm) {}
     }
 
-    private static func text(_ name: String, in members: [String: JSONValue]) throws(CredentialError) -> String {
+    private static func text(_ name: String, in members: JSONMembers) throws(CredentialError) -> String {
         guard let text = members[name]?.string, !text.isEmpty else {
             throw CredentialError("The service account file has no \"\(name)\". Use the complete key file of the service account.")
         }

@@ -25,7 +25,7 @@ package struct LiveActivityAlert: Sendable, Hashable {
 
     /// `aps.alert`.
     package var json: JSONValue {
-        var members: [String: JSONValue] = [:]
+        var members: JSONMembers = [:]
         members["title"] = title?.json
         members["body"] = body?.json
         members["sound"] = sound.map(JSONValue.string)

@@ -89,8 +89,8 @@ package struct JSONParser {
     private mutating func object() throws(Fault) -> JSONValue {
         skipSpace()
         if take("}") { return .object([:]) }
-        var members = [String: JSONValue](minimumCapacity: sizes[depth])
-        defer { sizes[depth] = members.count }
+        var members: [JSONMembers.Element] = []
+        members.reserveCapacity(sizes[depth])
         while true {
             skipSpace()
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { throw fault("a key in quotes is missing") }
@@ -98,9 +98,16 @@ package struct JSONParser {
             skipSpace()
             guard take(":") else { throw fault("a colon is missing") }
             let member = try value()
-            guard members.updateValue(member, forKey: key) == nil else { throw fault("the key \"\(key.prefix(100))\" occurs twice") }
+            members.append((key, member))
             skipSpace()
-            if take("}") { return .object(members) }
+            if take("}") {
+                sizes[depth] = members.count
+                do {
+                    return .object(try JSONMembers(unsorted: members))
+                } catch {
+                    throw fault("the key \"\(error.key.prefix(100))\" occurs twice")
+                }
+            }
             guard take(",") else { throw fault("a comma or } is missing") }
         }
     }

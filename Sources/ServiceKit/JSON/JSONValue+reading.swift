@@ -1,7 +1,7 @@
 extension JSONValue {
     package subscript(name: String) -> JSONValue? { members?[name] }
 
-    package var members: [String: JSONValue]? {
+    package var members: JSONMembers? {
         if case .object(let members) = self { members } else { nil }
     }
 

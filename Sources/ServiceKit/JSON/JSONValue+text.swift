@@ -31,8 +31,7 @@ extension JSONValue {
         case .object(let members):
             bytes.append(UInt8(ascii: "{"))
             var isFirst = true
-            JSONValue.sorted(members) { member in
-                guard !keys.contains(member.key) else { return }
+            for member in members where !keys.contains(member.key) {
                 if !isFirst { bytes.append(UInt8(ascii: ",")) }
                 isFirst = false
                 JSONValue.write(member.key, into: &bytes)
@@ -40,17 +39,6 @@ extension JSONValue {
                 member.value.write(into: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
-        }
-    }
-
-    /// Calls `body` for each member in the order of its key. The members are not copied for it.
-    private static func sorted(_ members: [String: JSONValue], _ body: ((key: String, value: JSONValue)) -> Void) {
-        withUnsafeTemporaryAllocation(of: Dictionary<String, JSONValue>.Index.self, capacity: members.count) { buffer in
-            var order = buffer
-            _ = order.initialize(from: members.indices)
-            defer { order.deinitialize() }
-            order.sort { members[$0].key.utf8.lexicographicallyPrecedes(members[$1].key.utf8) }
-            for index in order { body(members[index]) }
         }
     }
 

@@ -6,7 +6,7 @@ package enum JSONValue: Sendable, Hashable {
     case number(Double)
     case string(String)
     case array([JSONValue])
-    case object([String: JSONValue])
+    case object(JSONMembers)
 
     /// What the value is, for error messages.
     package var kind: String {

@@ -4,6 +4,7 @@ import HTTPTypes
 import HummingbirdTesting
 import Postgres
 import PushContract
+import ServiceKit
 import Testing
 
 @Suite("Start tokens")

@@ -97,7 +97,7 @@ struct OutcomeWebhookTests {
         webhook.authors = ["orders"]
         webhook.events = ["accepted", "failed"]
         func accepts(_ event: String, _ app: String?, _ author: String = "orders") -> Bool {
-            var members: [String: JSONValue] = ["event": .string(event), "author": .string(author)]
+            var members: JSONMembers = ["event": .string(event), "author": .string(author)]
             members["app"] = app.map(JSONValue.string)
             return webhook.accepts(.object(members))
         }

@@ -11,6 +11,7 @@ package struct TokenCipher: Sendable {
     package static let prefix = "encrypted:"
 
     private let keySet: TokenKeySet?
+    private let nonces = NonceSource()
 
     package init(_ keySet: TokenKeySet) { self.keySet = keySet }
 
@@ -28,6 +29,7 @@ package struct TokenCipher: Sendable {
             let box = try AES.GCM.seal(
                 Array(token.rawValue.utf8),
                 using: keySet.current.secret,
+                nonce: nonces.next(),
                 authenticating: Self.associatedData(kind, token.hash)
             )
             guard let bytes = box.combined else { throw CryptoKitError.incorrectParameterSize }

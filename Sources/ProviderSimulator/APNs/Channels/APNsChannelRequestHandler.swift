@@ -105,7 +105,7 @@ struct APNsChannelRequestHandler: Sendable {
         }
         let accepted = rule.effect == .delayOnly ? perform() : answer(200, request, identifiers)
         return Verdict(rule, accepted: accepted, token: token) { fault in
-            var body: [String: JSONValue] = [:]
+            var body: JSONMembers = [:]
             body["reason"] = fault.reason.map(JSONValue.string)
             var answer = answer(fault.status, request, identifiers, body: body.isEmpty ? nil : .object(body))
             answer.reason = fault.reason

@@ -165,7 +165,7 @@ extension TestClientProtocol {
 extension TestResponse {
     var text: String { String(buffer: body) }
 
-    var json: [String: JSONValue] {
+    var json: JSONMembers {
         guard case .object(let members)? = try? JSONParser.parse(Array(text.utf8)) else { return [:] }
         return members
     }
