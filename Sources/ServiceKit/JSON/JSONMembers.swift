@@ -6,7 +6,7 @@ package struct JSONMembers: Sendable {
 
     private var elements: [Element]
 
-    /// - Parameter minimumCapacity: members for which there is room.
+    /// - Parameter minimumCapacity: members for which there is space.
     package init(minimumCapacity: Int = 0) {
         elements = []
         elements.reserveCapacity(minimumCapacity)
@@ -17,10 +17,10 @@ package struct JSONMembers: Sendable {
     }
 
     /// Members in any order.
-    init(unsorted: consuming [Element]) throws(RepeatedKey) {
-        elements = unsorted
+    init(anyOrder elements: consuming [Element]) throws(RepeatedKey) {
+        self.elements = elements
         if repeatedKey == nil { return }
-        elements.sort { JSONMembers.precedes($0.key, $1.key) }
+        self.elements.sort { JSONMembers.precedes($0.key, $1.key) }
         if let repeatedKey { throw RepeatedKey(key: repeatedKey) }
     }
 
@@ -44,7 +44,7 @@ package struct JSONMembers: Sendable {
             if let index = index(of: key) {
                 if let newValue { elements[index].value = newValue } else { elements.remove(at: index) }
             } else if let newValue {
-                elements.insert((key, newValue), at: place(of: key))
+                elements.insert((key, newValue), at: position(of: key))
             }
         }
     }
@@ -64,15 +64,24 @@ package struct JSONMembers: Sendable {
         return values
     }
 
-    package func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> JSONMembers {
-        JSONMembers(sorted: try elements.filter(isIncluded))
+    package func filter(_ condition: (Element) throws -> Bool) rethrows -> JSONMembers {
+        JSONMembers(sorted: try elements.filter(condition))
     }
 
-    /// - Parameter combine: makes one of two values with the same key: of this, and of `other`.
-    package func merging(_ other: JSONMembers, _ combine: (JSONValue, JSONValue) throws -> JSONValue) rethrows -> JSONMembers {
-        var merged = self
-        for (key, value) in other { merged[key] = try merged[key].map { try combine($0, value) } ?? value }
-        return merged
+    /// - Parameter merge: makes one of two values with the same key: of this, and of `other`.
+    package func merging(_ other: JSONMembers, _ merge: (JSONValue, JSONValue) throws -> JSONValue) rethrows -> JSONMembers {
+        var merged: [Element] = []
+        merged.reserveCapacity(count + other.count)
+        var rest = other.elements[...]
+        for (key, value) in elements {
+            while let next = rest.first, JSONMembers.precedes(next.key, key) { merged.append(rest.removeFirst()) }
+            if let next = rest.first, !JSONMembers.precedes(key, next.key) {
+                merged.append((key, try merge(value, rest.removeFirst().value)))
+            } else {
+                merged.append((key, value))
+            }
+        }
+        return JSONMembers(sorted: merged + rest)
     }
 
     private func index(of key: String) -> Int? {
@@ -80,12 +89,12 @@ package struct JSONMembers: Sendable {
             let length = key.utf8.count
             return elements.firstIndex { $0.key.utf8.count == length && $0.key == key }
         }
-        let place = place(of: key)
-        return place < elements.count && elements[place].key == key ? place : nil
+        let position = position(of: key)
+        return position < elements.count && elements[position].key == key ? position : nil
     }
 
     /// Where the key is, or would be.
-    private func place(of key: String) -> Int {
+    private func position(of key: String) -> Int {
         var range = 0..<elements.count
         while !range.isEmpty {
             let middle = (range.lowerBound + range.upperBound) / 2
@@ -121,7 +130,7 @@ extension JSONMembers: ExpressibleByDictionaryLiteral {
     package init(dictionaryLiteral members: (String, JSONValue)...) { self.init(members) }
 
     init(_ literal: [(String, JSONValue)]) {
-        do { try self.init(unsorted: literal) } catch { preconditionFailure("the key \(error.key) occurs twice") }
+        do { try self.init(anyOrder: literal) } catch { preconditionFailure("the key \(error.key) occurs twice") }
     }
 }
 

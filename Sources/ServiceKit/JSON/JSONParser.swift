@@ -103,7 +103,7 @@ package struct JSONParser {
             if take("}") {
                 sizes[depth] = members.count
                 do {
-                    return .object(try JSONMembers(unsorted: members))
+                    return .object(try JSONMembers(anyOrder: members))
                 } catch {
                     throw fault("the key \"\(error.key.prefix(100))\" occurs twice")
                 }

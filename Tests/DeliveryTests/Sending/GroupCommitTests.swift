@@ -32,4 +32,27 @@ struct GroupCommitTests {
         #expect(Set(batches.joined()) == [1, 2, 3, 101, 102, 103, 104, 105])
         #expect(await self.batches(limit: 3, critical: [], others: [1, 2, 3, 4]).map(\.count) == [3, 1])
     }
+
+    /// When the batch of so many items began, and the one of an item that was submitted after it.
+    private func starts(_ items: Int, interval: Duration) async -> [ContinuousClock.Instant] {
+        let starts = Mutex<[ContinuousClock.Instant]>([])
+        let commit = GroupCommit<Int, Int>(limit: 100, interval: interval) { items in
+            starts.withLock { $0.append(.now) }
+            return items
+        }
+        commit.open()
+        for item in 1..<items { commit.submit(item) { _ in } }
+        commit.submit(0) { _ in commit.submit(0) { _ in commit.close() } }
+        await commit.run()
+        return starts.withLock { $0 }
+    }
+
+    @Test("after a batch of 16 the next one begins as much later as the interval says; after a smaller one it begins at once")
+    func interval() async throws {
+        let many = await starts(16, interval: .milliseconds(40))
+        try #require(many.count == 2)
+        #expect(many[1] - many[0] >= .milliseconds(40))
+        // It would not end in a day.
+        #expect(await starts(15, interval: .seconds(86_400)).count == 2)
+    }
 }
