@@ -94,8 +94,7 @@ struct APNsExchange: Sendable {
     private static func read(_ response: OutboundResponse, now: Timestamp) -> Reply {
         var outcome = APNsResponse(response, now: now).outcome(latency: response.latency)
         outcome.responseTime = response.responseTime
-        // Asked for when the answer may be due to a clock that is wrong.
-        if outcome.status != .sent { outcome.providerDate = response.header("date") }
+        outcome.providerDate = response.header("date")
         return Reply(outcome: outcome, response: response)
     }
 }
