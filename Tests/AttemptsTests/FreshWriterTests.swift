@@ -49,7 +49,7 @@ struct FreshWriterTests {
     }
 
     /// Sizes below and above the change to COPY.
-    private static let sizes = [1, 2, FreshWriter.copyRows - 1, FreshWriter.copyRows, 300]
+    private static let sizes = [1, 2, CopyStream.minimumRows - 1, CopyStream.minimumRows, 300]
 
     @Test("every field arrives as it was sent, by single statements and by COPY", arguments: sizes, [false, true])
     func fields(count: Int, isNested: Bool) async throws {

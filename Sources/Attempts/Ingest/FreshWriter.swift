@@ -7,9 +7,6 @@ package import PushContract
 /// It assumes and lets the database contradict: the first statement fails when the generations are others, or when a frozen one
 /// knows a key; the ledger's key fails when the current one does. Then nothing has happened, and `AttemptWriter` looks at each attempt.
 package struct FreshWriter {
-    /// From so many rows on, COPY is cheaper than a statement for each row.
-    static let copyRows = 12
-
     private let hints: LedgerHints
     private let expectation: KeyExpectation
     let slot: Int16
@@ -38,7 +35,7 @@ package struct FreshWriter {
         let ledger = groups.firstReports(of: batch)
         let isNested = connection.isInTransaction
         do {
-            if batch.count < FreshWriter.copyRows {
+            if batch.count < CopyStream.minimumRows {
                 let claims = ledger.map { LedgerStatements.insertNew($0, generation: generations.current) }
                 let facts = batch.records.map { FactInsert.query($0, of: batch, receivedAt: receivedAt) }
                 // Without BEGIN a pipeline is one transaction as well, but not on distributed tables: each statement is committed alone there.

@@ -77,7 +77,7 @@ struct StrictFields {
 
     /// Refuses what is left.
     func finish() throws(FeedError) {
-        guard !StrictFields.ignoresUnknown, let unknown = members.keys.filter({ !asked.contains($0) }).min() else { return }
+        guard !StrictFields.ignoresUnknown, let unknown = members.keys.first(where: { !asked.contains($0) }) else { return }
         throw fault(
             unknown,
             "There is no field \"\(unknown.prefix(100))\" here. Remove it, or correct its name; known are \(asked.sorted().joined(separator: ", ")).",

@@ -114,7 +114,7 @@ private struct MappingFields {
         self.pointer = pointer
     }
 
-    func first(of words: Set<String>) -> String? { rest.keys.filter(words.contains).min() }
+    func first(of words: Set<String>) -> String? { rest.keys.first(where: words.contains) }
 
     /// Null counts as given: it says that a field is left out.
     mutating func take(_ name: String) -> JSONValue? { rest.removeValue(forKey: name) }
@@ -133,7 +133,7 @@ private struct MappingFields {
     }
 
     func finish(_ known: [String]) throws(FeedError) {
-        guard let unknown = rest.keys.min() else { return }
+        guard let unknown = rest.keys.first else { return }
         throw fault(unknown, "\"\(unknown.prefix(100))\" is not known here; known are \(known.joined(separator: ", ")).")
     }
 

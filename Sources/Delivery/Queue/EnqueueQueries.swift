@@ -33,7 +33,7 @@ enum EnqueueQueries {
     ) throws -> Set<String> {
         guard !entries.isEmpty else { return [] }
         let sends = entries.map(\.send)
-        if sends.count >= SendCopy.rows, expectation.expectsNewKeys() {
+        if sends.count >= CopyStream.minimumRows, expectation.expectsNewKeys() {
             if try SendCopy.insertNew(entries, now: now, on: connection) {
                 expectation.foundNewKeysOnly()
                 return []

@@ -9,8 +9,6 @@ struct QueueDeliveries: DeliveryKind {
     static let batchLimit = 250
     /// No task waits for an outcome: the fewer transactions, the less each outcome costs.
     static let batchInterval = Duration.milliseconds(8)
-    /// From so many rows on, COPY is cheaper than a statement, though it takes a round trip of its own.
-    private static let copyRows = 12
     typealias Outcome = DeliveryOutcome<QueueConsequence>
 
     private let kinds: QueuedKinds
@@ -22,7 +20,7 @@ struct QueueDeliveries: DeliveryKind {
     }
 
     func apply(_ outcomes: [Outcome], _ context: OutcomeContext, on connection: BlockingConnection) throws -> Set<Int> {
-        var moves = outcomes.indices.compactMap { Move(outcomes[$0], isTokenDeactivated: context.deactivated.contains($0)) }
+        var moves = outcomes.indices.compactMap { DeliveryMove(outcomes[$0], isTokenDeactivated: context.deactivated.contains($0)) }
         try replace(&moves, on: connection)
         try insertFinished(moves, on: connection)
         try insertDead(moves, on: connection)
@@ -57,60 +55,8 @@ struct QueueDeliveries: DeliveryKind {
         }
     }
 
-    /// What rows of a move begin with.
-    private struct MoveKey {
-        var deliveryId: Int64
-        var queue: Int32
-        var attempts: Int
-    }
-
-    private struct Move {
-        var lease: DeliveryLease
-        var next: DeliveryNext
-        /// Attempts made, this one included if it was one.
-        var attempts: Int
-        /// Of a send; nil for others. What it is follows from `next`.
-        private let event: DeliveryEvent?
-        private let isTokenDeactivated: Bool
-        var deliveryId: Int64 { lease.deliveryId }
-        var key: MoveKey { MoveKey(deliveryId: deliveryId, queue: lease.queue, attempts: attempts) }
-
-        /// What its sender learns.
-        var events: [DeliveryEvent] {
-            guard var event else { return [] }
-            let wasAttempted = event.attemptId != nil
-            switch next {
-            case .sent: event.event = .sent
-            case .cancelled: event.event = .cancelled
-            case .superseded: event.event = .superseded
-            case .dead(let outcome, _, _): event.event = outcome.event
-            case .retry(let at, _): event.nextAttemptAt = at
-            case .blocked: break
-            }
-            var events = wasAttempted || event.event != .attemptFailed ? [event] : []
-            if isTokenDeactivated {
-                event.event = .tokenDeactivated
-                event.nextAttemptAt = nil
-                events.append(event)
-            }
-            return events
-        }
-
-        init?(_ outcome: Outcome, isTokenDeactivated: Bool) {
-            guard let lease = outcome.lease, let consequence = outcome.consequence else { return nil }
-            self.lease = lease
-            self.isTokenDeactivated = isTokenDeactivated
-            next = outcome.switchedAt.map { .retry(at: $0, after: .tokenInvalid) } ?? consequence.next
-            let attempts = outcome.attempt == nil ? lease.attemptNumber - 1 : lease.attemptNumber
-            self.attempts = attempts
-            event =
-                consequence.queued == nil
-                ? DeliveryEvent(deliveryId: lease.deliveryId, event: .attemptFailed, attempts: attempts, attempt: outcome.attempt) : nil
-        }
-    }
-
     /// What a newer one has replaced is not attempted again.
-    private func replace(_ moves: inout [Move], on connection: BlockingConnection) throws {
+    private func replace(_ moves: inout [DeliveryMove], on connection: BlockingConnection) throws {
         let ended = moves.indices.compactMap { index in moves[index].lease.newestKeys.map { (moves[index].deliveryId, $0) } }
         let replaced = try NewestQueries.finish(ended, on: connection)
         for index in moves.indices where replaced.contains(moves[index].deliveryId) {
@@ -121,8 +67,8 @@ struct QueueDeliveries: DeliveryKind {
         }
     }
 
-    private func insertFinished(_ moves: [Move], on connection: BlockingConnection) throws {
-        let rows = moves.indices.compactMap { index -> (key: MoveKey, outcome: String, messageId: String?)? in
+    private func insertFinished(_ moves: [DeliveryMove], on connection: BlockingConnection) throws {
+        let rows = moves.indices.compactMap { index -> (key: DeliveryMove.Key, outcome: String, messageId: String?)? in
             switch moves[index].next {
             case .sent(let messageId): (moves[index].key, "sent", messageId)
             case .cancelled: (moves[index].key, "cancelled", nil)
@@ -131,7 +77,7 @@ struct QueueDeliveries: DeliveryKind {
             }
         }
         guard !rows.isEmpty else { return }
-        guard rows.count < Self.copyRows else { return try copyFinished(rows, on: connection) }
+        guard rows.count < CopyStream.minimumRows else { return try copyFinished(rows, on: connection) }
         try connection.executeLater(
             """
             INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, providerMessageId, finishedAt)
@@ -142,7 +88,10 @@ struct QueueDeliveries: DeliveryKind {
         )
     }
 
-    private func copyFinished(_ rows: [(key: MoveKey, outcome: String, messageId: String?)], on connection: BlockingConnection) throws {
+    private func copyFinished(
+        _ rows: [(key: DeliveryMove.Key, outcome: String, messageId: String?)],
+        on connection: BlockingConnection
+    ) throws {
         let finishedAt = Timestamp.now()
         var stream = CopyStream(columns: 6, capacity: rows.count * 128)
         for (key, outcome, messageId) in rows {
@@ -164,8 +113,8 @@ struct QueueDeliveries: DeliveryKind {
         }
     }
 
-    private func insertDead(_ moves: [Move], on connection: BlockingConnection) throws {
-        let rows = moves.indices.compactMap { index -> (key: MoveKey, outcome: String, reason: String?, code: String?)? in
+    private func insertDead(_ moves: [DeliveryMove], on connection: BlockingConnection) throws {
+        let rows = moves.indices.compactMap { index -> (key: DeliveryMove.Key, outcome: String, reason: String?, code: String?)? in
             guard case .dead(let outcome, let reason, let code) = moves[index].next else { return nil }
             return (moves[index].key, outcome.rawValue, reason?.rawValue, code)
         }
@@ -180,8 +129,8 @@ struct QueueDeliveries: DeliveryKind {
         )
     }
 
-    private func insertScheduled(_ moves: [Move], on connection: BlockingConnection) throws {
-        let rows = moves.indices.compactMap { index -> (key: MoveKey, runAt: Timestamp, reason: String?)? in
+    private func insertScheduled(_ moves: [DeliveryMove], on connection: BlockingConnection) throws {
+        let rows = moves.indices.compactMap { index -> (key: DeliveryMove.Key, runAt: Timestamp, reason: String?)? in
             guard case .retry(let runAt, let reason) = moves[index].next else { return nil }
             return (moves[index].key, runAt, reason?.rawValue)
         }
@@ -197,7 +146,7 @@ struct QueueDeliveries: DeliveryKind {
     }
 
     /// What waits again is not covered by its lease any more, which may last for others.
-    private func returnToQueue(_ moves: [Move], on connection: BlockingConnection) throws {
+    private func returnToQueue(_ moves: [DeliveryMove], on connection: BlockingConnection) throws {
         let leases = moves.indices.compactMap { index -> DeliveryLease? in
             switch moves[index].next {
             case .retry, .blocked: moves[index].lease
@@ -218,8 +167,8 @@ struct QueueDeliveries: DeliveryKind {
         )
     }
 
-    private func insertBlocked(_ moves: [Move], _ circuits: [CircuitScope: Circuit], on connection: BlockingConnection) throws {
-        let rows = moves.indices.compactMap { index -> (key: MoveKey, expiresAt: Timestamp, circuit: Int64?, reason: String?)? in
+    private func insertBlocked(_ moves: [DeliveryMove], _ circuits: [CircuitScope: Circuit], on connection: BlockingConnection) throws {
+        let rows = moves.indices.compactMap { index -> (key: DeliveryMove.Key, expiresAt: Timestamp, circuit: Int64?, reason: String?)? in
             guard case .blocked(let circuit, let reason) = moves[index].next else { return nil }
             let expiresAt = moves[index].lease.expiresAt
             switch circuit {

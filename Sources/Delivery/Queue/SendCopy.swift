@@ -5,9 +5,6 @@ import ServiceKit
 /// Stores sends that are most likely all new, and the deliveries that are leased with them, by COPY: half the work of `INSERT … ON CONFLICT`,
 /// which writes each row alone and confirms it.
 enum SendCopy {
-    /// From so many sends on it is cheaper.
-    static let rows = 12
-
     private static let sends = """
         SAVEPOINT sends; COPY pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, notBefore, expiresAt)
         FROM STDIN (FORMAT binary)

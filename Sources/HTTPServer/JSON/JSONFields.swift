@@ -55,7 +55,7 @@ package struct JSONFields {
 
     /// Refuses what is left.
     package func finish() throws(Problem) {
-        guard found < members.count, let unknown = members.keys.filter({ !asked.contains($0) }).min() else { return }
+        guard found < members.count, let unknown = members.keys.first(where: { !asked.contains($0) }) else { return }
         throw .invalid(
             "There is no field \"\(unknown.prefix(100))\" here. Remove it, or correct its name; known are \(asked.sorted().joined(separator: ", ")).",
             code: "unknown_field",

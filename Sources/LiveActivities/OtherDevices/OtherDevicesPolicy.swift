@@ -52,7 +52,7 @@ package struct OtherDevicesPolicy: Sendable, Hashable {
 
     static func members(_ value: JSONValue, _ names: [String], at pointer: String) throws(SchemaError) -> JSONMembers {
         guard case .object(let members) = value else { throw SchemaError(pointer: pointer, message: "this is an object") }
-        if let unknown = members.keys.sorted().first(where: { !names.contains($0) }) {
+        if let unknown = members.keys.first(where: { !names.contains($0) }) {
             throw SchemaError(
                 pointer: "\(pointer)/\(unknown)",
                 message: "there is no such member; known are \(names.joined(separator: ", "))"

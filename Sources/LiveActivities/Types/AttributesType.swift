@@ -26,7 +26,7 @@ package struct AttributesType: Sendable, Hashable {
     /// about them.
     package init(file: JSONValue) throws(SchemaError) {
         guard case .object(let members) = file else { throw SchemaError(pointer: "", message: "the file holds one JSON object") }
-        if let unknown = members.keys.sorted().first(where: {
+        if let unknown = members.keys.first(where: {
             !["name", "description", "$schema", "attributes", "contentState", "followedBy", "channels", "freshFor", "otherDevices"]
                 .contains($0)
         }) {

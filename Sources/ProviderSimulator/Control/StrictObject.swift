@@ -13,7 +13,7 @@ struct StrictObject: Sendable {
 
     /// Refuses members that are not named here.
     func allow(_ known: [String]) throws(ControlError) {
-        guard let unknown = members.keys.filter({ !known.contains($0) }).min() else { return }
+        guard let unknown = members.keys.first(where: { !known.contains($0) }) else { return }
         throw ControlError("\(path).\(unknown): unknown key; known are \(known.joined(separator: ", "))")
     }
 

@@ -3,7 +3,7 @@ import ServiceKit
 /// Checks that Google's JSON front makes before FCM sees a request.
 enum FCMFieldChecks {
     static func refuseUnknown(_ members: JSONMembers, known: Set<String>, at path: String) throws(FCMError) {
-        guard let unknown = members.keys.filter({ !known.contains($0) }).min() else { return }
+        guard let unknown = members.keys.first(where: { !known.contains($0) }) else { return }
         let location = path.isEmpty ? "" : " at '\(path)'"
         throw .unparsable(path, #"Invalid JSON payload received. Unknown name "\#(unknown)"\#(location): Cannot find field."#)
     }
@@ -12,7 +12,7 @@ enum FCMFieldChecks {
     static func stringMap(_ value: JSONValue?, at path: String) throws(FCMError) {
         guard let value else { return }
         guard let members = value.members else { throw .unparsable(path, "Invalid value at '\(path)'") }
-        for (index, key) in members.keys.sorted().enumerated() where members[key]?.string == nil {
+        for (index, member) in members.enumerated() where member.value.string == nil {
             let field = "\(path)[\(index)].value"
             throw .unparsable(field, "Invalid value at '\(field)' (TYPE_STRING)")
         }

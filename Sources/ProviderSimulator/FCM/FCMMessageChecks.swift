@@ -63,7 +63,7 @@ enum FCMMessageChecks {
     }
 
     private static func checkDataKeys(_ data: JSONValue?) throws(FCMError) {
-        for key in (data?.members ?? [:]).keys.sorted()
+        for key in (data?.members ?? [:]).keys
         where ["from", "message_type"].contains(key) || key.hasPrefix("google.") || key.hasPrefix("gcm.") {
             throw .invalid("message.data", "Invalid data payload key: \(key)")
         }
