@@ -279,9 +279,8 @@ let package = Package(
         tests(
             "HTTPServerTests",
             [
-                "HTTPServer", "PushContract", "ServiceKit", "CZlib", .hummingbird, .hummingbirdTesting, .httpTypes, .metrics, .coreMetrics,
-                .logging,
-                .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioHTTPTypesHTTP1,
+                "HTTPServer", "PushContract", "ServiceKit", "CZlib", "TestSupport", .hummingbird, .hummingbirdTesting, .httpTypes, .metrics,
+                .coreMetrics, .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioHTTPTypesHTTP1,
             ]
         ),
         tests(
@@ -295,7 +294,7 @@ let package = Package(
             "AttemptsTests",
             [
                 "Attempts", "AttemptReference", "CZlib", "PushContract", "ServiceKit", "Postgres", "LocalPostgres", "HTTPServer",
-                "TestDatabase", .hummingbird, .hummingbirdTesting, .nioCore, .logging,
+                "TestDatabase", "TestSupport", .hummingbird, .hummingbirdTesting, .nioCore, .logging,
             ]
         ),
         tests(
@@ -337,16 +336,16 @@ let package = Package(
         tests(
             "ProviderSimulatorTests",
             [
-                "ProviderSimulator", "Cricket", "HTTPClient", "PushClient", "PushContract", "ServiceKit", .subprocess, .jwtKit, .crypto,
-                .cryptoExtras, .logging, .nioCore, .nioEmbedded, .nioPosix,
+                "ProviderSimulator", "Cricket", "HTTPClient", "PushClient", "PushContract", "ServiceKit", "TestSupport", .subprocess,
+                .jwtKit, .crypto, .cryptoExtras, .logging, .nioCore, .nioEmbedded, .nioPosix,
             ]
         ),
         tests(
             "IntegrationTests",
             [
-                "Server", "ProviderSimulator", "LocalPostgres", "TestDatabase", "Postgres", "HTTPClient", "Attempts", "Delivery",
-                "Alerting", "AlertRules", "LiveActivities", "Cricket", "PushClient", "Providers", "PushContract", "ServiceKit", "Access",
-                "CZlib", "HTTPServer", .configuration, .httpTypes, .hummingbird, .logging, .crypto, .nioCore, .serviceLifecycle,
+                "Server", "ProviderSimulator", "LocalPostgres", "TestDatabase", "TestSupport", "Postgres", "HTTPClient", "Attempts",
+                "Delivery", "Alerting", "AlertRules", "LiveActivities", "Cricket", "PushClient", "Providers", "PushContract", "ServiceKit",
+                "Access", "CZlib", "HTTPServer", .configuration, .httpTypes, .hummingbird, .logging, .crypto, .nioCore, .serviceLifecycle,
                 .unixSignals,
             ]
         ),

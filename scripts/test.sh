@@ -1,19 +1,59 @@
 #!/bin/bash
 # Runs every test target, one after the other: each has the machine to itself, so that tests with servers and databases do not starve
 # each other on two cores. Ends with each issue of the tests that failed, then one line of totals; exit 1 if anything failed.
-# usage: [RERUN=1] scripts/test.sh [TARGET…]        (tests must be built: swift build --build-tests)
+# usage: [RERUN=1] [SILENCE=720] scripts/test.sh [TARGET…]        (tests must be built: swift build --build-tests)
 # RERUN=1: a target that failed is run once more, alone. What fails twice has failed; what passes then is named as unsteady at the end.
+# SILENCE: a target in which no test begins or ends for so many seconds has failed, and is ended. A test with a database ends after 600.
 set -uo pipefail
 cd "$(dirname "$0")/.."
+silence=${SILENCE:-720}
 
 if [ $# -gt 0 ]; then targets=("$@"); else targets=(); for d in Tests/*Tests; do targets+=("$(basename "$d")"); done; fi
-log=$(mktemp "${TMPDIR:-/tmp}/pushwatch-test.XXXXXX")
-trap 'rm -f "$log"' EXIT
+# In memory where there is space, as hundreds of databases are made and dropped: on a disk that takes most of the time.
+if [ -z "${TMPDIR:-}" ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -1)" -gt $((8 << 20)) ] 2>/dev/null; then
+    TMPDIR=/dev/shm
+fi
+# A directory of its own: whatever a test leaves behind goes with it. The server of the databases is another user's.
+TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/pushwatch-test.XXXXXX")
+chmod 711 "$TMPDIR"
+export TMPDIR
+log=$TMPDIR/log
+job=
+trap '[ -z "$job" ] || end TERM; rm -rf "$TMPDIR"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Ends the target, with the servers that it leaves when it has no time to stop them.
+end() {
+    kill "-$1" -- "-$job"
+    for server in "$TMPDIR"/pushwatch-tests-*/data/postmaster.pid; do
+        [ ! -e "$server" ] || kill -QUIT "$(head -1 "$server")"
+    done
+    sleep 1
+}
+
+# Ends the target when its log does not grow any more, and says which tests had begun.
+watch() {
+    while sleep 5; do
+        [ $(($(date +%s) - $(stat -c %Y "$log"))) -gt $silence ] || continue
+        hanging=$(grep -vE '^◇ Test (case|run)' "$log" | sed -nE 's/^◇ Test (.*) started\.$/\1/p' | sort -u |
+            comm -23 - <(sed -nE 's/^[✔✘] Test (.*) (passed|failed) after .*$/\1/p' "$log" | sed -E 's/ with [0-9]+ test cases?$//' | sort -u))
+        while read -r name; do echo "✘ Test $name recorded an issue: no test began or ended for $silence s"; done <<<"$hanging" >>"$log"
+        end KILL
+        return
+    done
+}
 
 # Sets code, summary, count and bad.
 run() {
-    swift test --skip-build --disable-xctest --filter "^$1\\." >"$log" 2>&1
+    # In a group of its own, so that all of it can be ended.
+    setsid swift test --skip-build --disable-xctest --filter "^$1\\." >"$log" 2>&1 &
+    job=$!
+    watch &
+    wait "$job"
     code=$?
+    kill $! 2>/dev/null
+    job=
     summary=$(grep -E 'Test run with [0-9]+ tests? .*(passed|failed)' "$log" | tail -1 | sed -E 's/^.*(Test run with)/\1/')
     count=$(grep -oE 'Test run with [0-9]+' <<<"$summary" | grep -oE '[0-9]+$' || echo 0)
     bad=$(grep -E '✘ Test .* failed after' "$log" | grep -vc 'Test run with')
@@ -21,7 +61,7 @@ run() {
     [ "$count" -ge "$bad" ] || count=$bad
     echo "$1: ${summary:-ended with $code and without a summary}"
     # What did not run is said, however well the rest went.
-    grep -E '(Suite|Test) .* skipped' "$log" | sort -u
+    grep '^➜ .* skipped' "$log" | sort -u
     if [ "$code" != 0 ]; then
         grep -vE '◇|✔' "$log" | tail -150
         tail -20 "$log"

@@ -6,6 +6,7 @@ import NIOCore
 import Postgres
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Attempts
@@ -22,7 +23,7 @@ struct AttemptAdmissionTests {
             let ingestor = AttemptIngestor(pool: pool, maintenance: maintenance, limits: limits, logger: .silent)
             let batch = try Sample.batch([Sample.attempt()])
             let waiting = Task { try await ingestor.submit(batch) }
-            while (try? ingestor.checkAdmission(bodyBytes: 1)) != nil { await Task.yield() }
+            try await eventually("it waits") { (try? ingestor.checkAdmission(bodyBytes: 1)) == nil }
 
             let routes = AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool))
             let request = Request(

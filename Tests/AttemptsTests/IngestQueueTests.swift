@@ -1,5 +1,6 @@
 import Postgres
 import PushContract
+import TestSupport
 import Testing
 
 @testable import Attempts
@@ -55,7 +56,7 @@ struct IngestQueueTests {
         let queue = queue(rows: 100, bytes: 1 << 20)
         #expect(queue.refusal(bodyBytes: 10 << 20) == nil)
         async let waiting = queue.submit(batch)
-        while queue.waitingRows == 0 { await Task.yield() }
+        try await eventually("it waits") { queue.waitingRows > 0 }
         #expect(queue.refusal(bodyBytes: 1) == .full)
         #expect(queue.refusal(bodyBytes: nil) == .full)
         for entry in await queue.take() { entry.answer.give(.success([])) }
@@ -94,7 +95,7 @@ struct IngestQueueTests {
             async let second = queue.take()
             for rows in [10, 20] {
                 group.addTask { _ = try await queue.submit(batch) }
-                while queue.waitingRows < rows { await Task.yield() }
+                try await eventually("it waits") { queue.waitingRows == rows }
             }
             group.addTask { _ = try await queue.submit(batch) }
             // The thirtieth row wakes the second writer, which takes all.
@@ -113,7 +114,7 @@ struct IngestQueueTests {
         limits.waitLimit = .seconds(3600)
         let queue = IngestQueue(limits: limits)
         let batch = try Sample.batch([Sample.attempt()])
-        await withTaskGroup(of: PostgresError.Code?.self) { group in
+        try await withThrowingTaskGroup(of: PostgresError.Code?.self) { group in
             let submit: @Sendable () async -> PostgresError.Code? = {
                 do {
                     _ = try await queue.submit(batch)
@@ -125,12 +126,12 @@ struct IngestQueueTests {
             group.addTask { await submit() }
             let taken = await queue.take()
             group.addTask { await submit() }
-            while queue.waitingRows == 0 { await Task.yield() }
+            try await eventually("it waits") { queue.waitingRows > 0 }
             #expect(queue.expire())
             #expect(queue.waitingRows == 1)
             #expect(queue.expire(now: .now + limits.answerWithin))
             #expect(queue.waitingRows == 0)
-            for await code in group { #expect(code == .callTimeout) }
+            for try await code in group { #expect(code == .callTimeout) }
             for entry in taken { entry.answer.give(.success([.accepted])) }
             queue.close()
             #expect(!queue.expire())

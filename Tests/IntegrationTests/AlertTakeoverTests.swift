@@ -4,6 +4,7 @@ import Foundation
 import Postgres
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

@@ -5,6 +5,7 @@ import Postgres
 import PushContract
 import Server
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

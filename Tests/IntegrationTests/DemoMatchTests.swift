@@ -5,6 +5,7 @@ import PushClient
 import PushContract
 import ServiceKit
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

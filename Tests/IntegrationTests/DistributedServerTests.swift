@@ -4,6 +4,7 @@ import LocalPostgres
 import Postgres
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {
@@ -204,7 +205,7 @@ extension LocalPostgres {
     /// Looks at the database of the service on one node until the condition holds.
     fileprivate func eventually(_ what: String, _ condition: (PostgresPool) async throws -> Bool) async throws {
         try await withPool(socketURL(database: "pushwatch")) { pool in
-            try await IntegrationTests.eventually(what) { try await condition(pool) }
+            try await TestSupport.eventually(what) { try await condition(pool) }
         }
     }
 }

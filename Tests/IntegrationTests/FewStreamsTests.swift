@@ -1,6 +1,7 @@
 import Foundation
 import ProviderSimulator
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

@@ -3,6 +3,7 @@ import LocalPostgres
 import Postgres
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

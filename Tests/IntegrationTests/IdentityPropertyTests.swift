@@ -3,6 +3,7 @@ import Foundation
 import Postgres
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

@@ -3,6 +3,7 @@ import Delivery
 import Foundation
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Server

@@ -5,6 +5,7 @@ import Postgres
 import ProviderSimulator
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

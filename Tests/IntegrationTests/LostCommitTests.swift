@@ -1,6 +1,7 @@
 import PushContract
 import Server
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

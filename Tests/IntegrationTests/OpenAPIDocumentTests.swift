@@ -4,6 +4,7 @@ import HTTPTypes
 import Server
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 
 /// `docs/openapi.yaml` against the routes that there are. What each answers is `make conformance`.

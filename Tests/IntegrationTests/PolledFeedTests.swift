@@ -5,6 +5,7 @@ import LiveActivities
 import Postgres
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Server

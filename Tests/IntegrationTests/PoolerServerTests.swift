@@ -5,6 +5,7 @@ import ProviderSimulator
 import PushContract
 import Server
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

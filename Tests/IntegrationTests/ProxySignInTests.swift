@@ -4,6 +4,7 @@ import HTTPTypes
 import Postgres
 import Server
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

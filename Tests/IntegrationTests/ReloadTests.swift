@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import ProviderSimulator
 import PushContract
+import TestSupport
 import Testing
 
 extension WholeService {

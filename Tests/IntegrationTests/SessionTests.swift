@@ -3,6 +3,7 @@ import HTTPServer
 import Postgres
 import Server
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

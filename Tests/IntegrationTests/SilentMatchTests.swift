@@ -1,5 +1,6 @@
 import Postgres
 import PushContract
+import TestSupport
 import Testing
 
 extension WholeService {

@@ -8,6 +8,7 @@ import ServiceKit
 import ServiceLifecycle
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import ProviderSimulator

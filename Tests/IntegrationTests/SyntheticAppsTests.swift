@@ -3,6 +3,7 @@ import Postgres
 import ProviderSimulator
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

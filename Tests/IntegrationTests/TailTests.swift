@@ -1,5 +1,6 @@
 import Foundation
 import PushContract
+import TestSupport
 import Testing
 
 extension WholeService {

@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

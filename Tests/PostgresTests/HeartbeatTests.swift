@@ -1,5 +1,6 @@
 import LocalPostgres
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Postgres
@@ -67,7 +68,7 @@ struct HeartbeatTests {
             #expect(waiting == 1)
             try await admin.executeScript("ALTER SYSTEM RESET synchronous_standby_names")
             try await admin.executeScript("SELECT pg_reload_conf()")
-            while (try? await heartbeat.beat()) == nil {}
+            try await eventually("the database writes again") { (try? await heartbeat.beat()) != nil }
             #expect(await heartbeat.fault() == nil)
         }
     }

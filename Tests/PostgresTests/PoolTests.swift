@@ -3,6 +3,7 @@ import Logging
 import Postgres
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 
 @Suite("PostgresPool")
@@ -33,7 +34,7 @@ struct PoolTests {
                         group.addTask {
                             try await pool.withConnection { _ in served.add(number) }
                         }
-                        while pool.waiting < number + 1 { await Task.yield() }
+                        try await eventually("it waits") { pool.waiting == number + 1 }
                     }
                 }
                 try await group.waitForAll()
@@ -52,9 +53,9 @@ struct PoolTests {
             }
             let patient = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 1), logger: .silent)
             try await patient.withConnection { _ in
-                await withTaskGroup(of: Void.self) { group in
+                try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { await #expect(throws: CancellationError.self) { try await patient.execute("SELECT 1") } }
-                    while patient.waiting == 0 { await Task.yield() }
+                    try await eventually("it waits") { patient.waiting == 1 }
                     group.cancelAll()
                 }
             }

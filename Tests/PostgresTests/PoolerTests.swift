@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Postgres
@@ -225,7 +226,7 @@ struct PoolerTests {
                 try write("0003_extend_things.sql", alone)
                 try await owner.executeScript("BEGIN; LOCK TABLE things")
                 async let applied = migrate(database)
-                while log.events.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+                try await eventually("it is logged") { !log.events.isEmpty }
                 try await owner.executeScript("COMMIT")
                 #expect(try await applied == 1)
             }

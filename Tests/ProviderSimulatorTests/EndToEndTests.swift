@@ -2,6 +2,7 @@ import Foundation
 import JWTKit
 import PushContract
 import ServiceKit
+import TestSupport
 import Testing
 
 @testable import ProviderSimulator
@@ -176,7 +177,7 @@ struct EndToEndTests {
             try await simulated { simulator, endpoints, curl in
                 simulator.setFaults([FaultRule(provider: .apns, effect: .hang)])
                 group.addTask { try await push(curl, simulator, endpoints) }
-                while simulator.statistics.total == 0 { await Task.yield() }
+                try await eventually("it arrives") { simulator.statistics.total > 0 }
             }
             let answer = try #require(try await group.next())
             #expect(answer.status != 200)

@@ -3,6 +3,7 @@ import Foundation
 import HTTPClient
 import PushContract
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ProviderSimulator
@@ -131,9 +132,9 @@ struct MatchFeederTests {
             },
             notify: { item in news.withLock { $0.append(item) } }
         )
-        await withThrowingTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await match.run() }
-            while news.withLock({ $0.count }) < 4 { try? await Task.sleep(for: .milliseconds(10)) }
+            try await eventually("two matches are told") { news.withLock { $0.count } >= 4 }
             group.cancelAll()
         }
         #expect(server.taken.first?.score.matchId == unfinished.matchId)

@@ -3,6 +3,7 @@ import HTTPClient
 import Logging
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 
 @testable import ProviderSimulator
@@ -44,7 +45,7 @@ struct StoppingTests {
                         return answered
                     }
                 }
-                while simulator.statistics.total < 50 { await Task.yield() }
+                try await eventually("many are answered") { simulator.statistics.total >= 50 }
                 return simulator
             }
             return (simulator.statistics.total, try await group.reduce(0, +))

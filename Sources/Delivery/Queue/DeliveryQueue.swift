@@ -76,7 +76,7 @@ package enum DeliveryQueue {
             SendQueueRegistry.Key(app: $0.app, provider: $0.provider, environment: $0.environment, deliveryClass: $0.deliveryClass)
         }
         let queues = try SendQueueRegistry.queues(for: keys, on: connection)
-        let queueIds = keys.map { queues[$0] ?? 0 }
+        let queueIds = try keys.map { try queues.queue($0).id }
         let ids = try connection.query(
             """
             INSERT INTO pushDeliveries

@@ -137,7 +137,7 @@ struct Enqueueing {
                     WaitingDelivery(
                         send: requests[index],
                         delivery: delivery,
-                        queue: queue ?? SendQueue(key, id: queues[key] ?? 0),
+                        queue: try queue ?? queues.queue(key),
                         requestId: posts[postIndexes[index]].requestId,
                         content: admitted.kinds.first { $0.kind == kind }?.content
                     )
@@ -159,7 +159,7 @@ struct Enqueueing {
         try SendEvents.recordAccepted(accepted, on: connection)
     }
 
-    private func queues(of sends: [Admitted]) throws -> [SendQueueRegistry.Key: Int32] {
+    private func queues(of sends: [Admitted]) throws -> SendQueueRegistry.Found {
         var keys: [SendQueueRegistry.Key] = []
         for send in sends {
             for kind in send.kinds {

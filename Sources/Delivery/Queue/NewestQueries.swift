@@ -92,34 +92,39 @@ enum NewestQueries {
     /// Ends the flights of these deliveries and makes due what waited for them. Those that a newer one has replaced.
     static func finish(_ ended: [(deliveryId: Int64, keys: NewestKeys)], on connection: BlockingConnection) throws -> Set<Int64> {
         guard !ended.isEmpty else { return [] }
-        // In one order everywhere: two transactions that need the same rows must not wait for each other.
         let keys = Array(Set(ended.flatMap { [$0.keys.own, $0.keys.token] }))
-        try connection.execute("SELECT FROM pushNewest WHERE collapseKey = ANY(\(keys)) ORDER BY collapseKey FOR UPDATE")
-        let flights: Query = """
-            unnest(\(ended.map(\.deliveryId)), \(ended.map(\.keys.own)), \(ended.map(\.keys.token))) AS c(deliveryId, ownKey, tokenKey)
+        // In one order everywhere: two transactions that need the same rows must not wait for each other.
+        let rows = try connection.query(
             """
-        // What waits does so until exactly this time.
-        try connection.execute(
+            SELECT collapseKey, deliveryId, inFlight, inFlightUntil FROM pushNewest
+            WHERE collapseKey = ANY(\(keys)) ORDER BY collapseKey FOR UPDATE
             """
-            UPDATE pushScheduled s SET runAt = clock_timestamp()
-            FROM \(flights) JOIN pushNewest token ON token.collapseKey = c.tokenKey AND token.inFlight = c.deliveryId
-            JOIN pushNewest own ON own.collapseKey = c.ownKey
-            WHERE s.deliveryId = greatest(own.deliveryId, token.deliveryId) AND s.runAt = token.inFlightUntil
-            """
-        )
-        try connection.execute(
-            """
-            UPDATE pushNewest n SET inFlight = NULL, inFlightUntil = NULL
-            FROM \(flights) WHERE n.collapseKey = c.tokenKey AND n.inFlight = c.deliveryId
-            """
-        )
-        let replaced = try connection.query(
-            """
-            SELECT DISTINCT c.deliveryId FROM \(flights) JOIN pushNewest n ON n.collapseKey IN (c.ownKey, c.tokenKey)
-            WHERE n.deliveryId > c.deliveryId
-            """
-        )
-        return Set(try replaced.map { try $0.decode(Int64.self) })
+        ).map { try $0.decode(([UInt8], Int64, Int64?, Timestamp?).self) }
+        let locked = Dictionary(uniqueKeysWithValues: rows.map { ($0.0, (newest: $0.1, inFlight: $0.2, until: $0.3)) })
+        var replaced: Set<Int64> = []
+        var flights: [[UInt8]] = []
+        var waiting: [(deliveryId: Int64, until: Timestamp)] = []
+        for (deliveryId, keys) in ended {
+            let token = locked[keys.token]
+            let newer = [locked[keys.own], token].compactMap { $0?.newest }.max().flatMap { $0 > deliveryId ? $0 : nil }
+            if newer != nil { replaced.insert(deliveryId) }
+            guard let token, token.inFlight == deliveryId else { continue }
+            flights.append(keys.token)
+            if let newer, let until = token.until { waiting.append((newer, until)) }
+        }
+        // What waits does so until exactly this time. By arrays: next to an old snapshot a join may read all that has ever waited.
+        if !waiting.isEmpty {
+            try connection.executeLater(
+                """
+                UPDATE pushScheduled SET runAt = clock_timestamp()
+                WHERE deliveryId = ANY(\(waiting.map(\.deliveryId))) AND runAt = ANY(\(waiting.map(\.until)))
+                """
+            )
+        }
+        if !flights.isEmpty {
+            try connection.executeLater("UPDATE pushNewest SET inFlight = NULL, inFlightUntil = NULL WHERE collapseKey = ANY(\(flights))")
+        }
+        return replaced
     }
 
     /// Rows of which no delivery can be attempted any more. A dead letter of the last days can be retried.

@@ -12,13 +12,30 @@ enum SendQueueRegistry {
         var deliveryClass: DeliveryClass
     }
 
+    /// What a delivery is stored under has to be there: nobody would look for it in another place.
+    struct NoQueue: Error, CustomStringConvertible {
+        let key: Key
+
+        var description: String { "pushQueues has no row for \(key.app), \(key.provider), \(key.environment), \(key.deliveryClass)" }
+    }
+
+    /// Queues by their keys.
+    struct Found {
+        fileprivate var queues: [Key: SendQueue]
+
+        func queue(_ key: Key) throws(NoQueue) -> SendQueue {
+            guard let queue = queues[key] else { throw NoQueue(key: key) }
+            return queue
+        }
+    }
+
     /// The queues of these keys, made where missing.
-    static func queues(for needed: [Key], on connection: BlockingConnection) throws -> [Key: Int32] {
+    static func queues(for needed: [Key], on connection: BlockingConnection) throws -> Found {
         let keys = Set(needed)
         let apps = Array(Set(keys.map(\.app)))
-        var known = try read(apps, on: connection)
+        let known = try read(apps, on: connection)
         // In one order, as two batches may make the same queues at once.
-        let missing = keys.filter { known[$0] == nil }.sorted { $0.order < $1.order }
+        let missing = keys.filter { known.queues[$0] == nil }.sorted { $0.order < $1.order }
         guard !missing.isEmpty else { return known }
         try connection.execute(
             """
@@ -29,13 +46,12 @@ enum SendQueueRegistry {
             ON CONFLICT DO NOTHING
             """
         )
-        known = try read(apps, on: connection)
-        return known
+        return try read(apps, on: connection)
     }
 
-    private static func read(_ apps: [String], on connection: BlockingConnection) throws -> [Key: Int32] {
+    private static func read(_ apps: [String], on connection: BlockingConnection) throws -> Found {
         let queues = try connection.query("SELECT \(raw: columns) FROM pushQueues WHERE app = ANY(\(apps))").map(SendQueue.init)
-        return Dictionary(uniqueKeysWithValues: queues.map { (Key($0), $0.id) })
+        return Found(queues: Dictionary(uniqueKeysWithValues: queues.map { (Key($0), $0) }))
     }
 }
 
@@ -50,10 +66,6 @@ extension SendQueueRegistry.Key {
 }
 
 extension SendQueue {
-    init(_ key: SendQueueRegistry.Key, id: Int32) {
-        self.init(id: id, app: key.app, provider: key.provider, environment: key.environment, deliveryClass: key.deliveryClass)
-    }
-
     init(_ row: Row) throws {
         let (id, app, provider, environment, deliveryClass) = try row.decode((Int32, String, String, String, String).self)
         self.init(

@@ -5,6 +5,7 @@ import HummingbirdTesting
 import Postgres
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 @Suite("The registry")
@@ -166,7 +167,7 @@ struct RegistryTests {
             for number in 1...2 {
                 try await bench.register("user-\(number)", "phone-\(number)", token: number)
                 clock.advance(by: .seconds(91 * 86_400))
-                while try await bench.count("devices") > 0 { try await Task.sleep(for: .milliseconds(10)) }
+                try await eventually("they are gone") { try await bench.count("devices") == 0 }
             }
             running.cancel()
             _ = try? await running.value

@@ -49,10 +49,12 @@ struct EnqueueServiceTests {
             try await blocker.execute("LOCK TABLE pushSends IN SHARE MODE")
             return try await withThrowingTaskGroup(of: (Int, [SendReceipt]?).self) { tasks in
                 tasks.addTask { (-1, try? await enqueueService.submit(try bench.post(#"{"sendId": "first", "uid": "ann"}"#))) }
-                while try await bench.pool.query("SELECT FROM pg_locks WHERE NOT granted AND relation = 'pushSends'::regclass").isEmpty {}
+                try await eventually("the first waits for the lock") {
+                    try await !bench.pool.query("SELECT FROM pg_locks WHERE NOT granted AND relation = 'pushSends'::regclass").isEmpty
+                }
                 for index in posts.indices {
                     tasks.addTask { (index, try? await enqueueService.submit(posts[index])) }
-                    while enqueueService.waiting <= index { await Task.yield() }
+                    try await eventually("it waits behind the first") { enqueueService.waiting == index + 1 }
                 }
                 try await blocker.execute("COMMIT")
                 return try await tasks.reduce(into: [:]) { $0[$1.0] = $1.1 }
@@ -126,14 +128,14 @@ struct EnqueueServiceTests {
             try await running([dispatcher, enqueueService]) {
                 // Makes the queue.
                 _ = try await enqueueService.submit(try bench.post(#"{"sendId": "usual", "uid": "ann"}"#))
-                while try await bench.count("pushReady") + bench.count("pushLeases") > 0 {}
+                try await eventually("all is sent") { try await bench.count("pushReady") + bench.count("pushLeases") == 0 }
                 try await bench.refuse("INSERT", on: "pushReady", when: "true")
                 func isStored(_ json: String) async throws -> Bool {
                     let post = try bench.post(json)
                     return (try? await enqueueService.submit(post)) != nil
                 }
                 // The dispatcher has to see first that the queue is empty.
-                while try await !isStored(#"{"sendId": "direct", "uid": "ann"}"#) {}
+                try await eventually("it is stored") { try await isStored(#"{"sendId": "direct", "uid": "ann"}"#) }
                 #expect(try await !isStored(#"{"sendId": "newest", "uid": "ann", "collapseId": "score"}"#))
                 #expect(try await isStored(#"{"sendId": "direct-2", "uid": "ann"}"#))
                 let later = Timestamp.now() + .seconds(3600)
@@ -154,7 +156,7 @@ struct EnqueueServiceTests {
                 var number = 0
                 while try await isStored(#"{"sendId": "throttled-\#(number)", "uid": "ann"}"#) { number += 1 }
                 _ = try await bench.throttles.remove(provider: .apns, app: nil)
-                while try await !isStored(#"{"sendId": "direct-3", "uid": "ann"}"#) {}
+                try await eventually("it is stored") { try await isStored(#"{"sendId": "direct-3", "uid": "ann"}"#) }
             }
             for sendId in ["usual", "direct", "direct-2", "direct-3"] {
                 #expect(try await bench.status(of: sendId) == [.sent], "\(sendId)")
@@ -178,14 +180,14 @@ struct EnqueueServiceTests {
                 // One that is in flight shows that the dispatcher has looked.
                 let probe = try await enqueueService.submit(try bench.post(#"{"sendId": "probe", "uid": "user-0", "class": "bulk"}"#))
                 try #require(describe(probe) == ["accepted"])
-                while try await bench.count("pushLeases") == 0 {}
+                try await eventually("it is leased") { try await bench.count("pushLeases") > 0 }
                 let items = (0..<20).map { #"{"sendId": "s\#($0)", "uid": "user-\#($0)"}"# }.joined(separator: ",")
                 _ = try await enqueueService.submit(try bench.post("[\(items)]"))
                 _ = try await enqueueService.submit(try bench.post(#"{"sendId": "urgent", "uid": "user-1", "class": "critical"}"#))
                 #expect(try await bench.count("pushReady") > 0)
                 #expect(try await bench.send("urgent").state == .sending)
                 provider.open()
-                while try await bench.count("pushReady") + bench.count("pushLeases") > 0 {}
+                try await eventually("all is sent") { try await bench.count("pushReady") + bench.count("pushLeases") == 0 }
             }
             #expect(try await bench.pool.query("SELECT count(*) FROM pushFinished WHERE outcome <> 'sent'")[0].decode(Int.self) == 0)
         }
@@ -211,17 +213,17 @@ struct EnqueueServiceTests {
             }
             try await running([dispatcher, enqueueService]) {
                 // Until the dispatcher has seen that the queue is empty, there is no way for it.
-                while (try? await post("a")) == nil {}
+                try await eventually("they are stored") { (try? await post("a")) != nil }
                 try await withThrowingTaskGroup(of: [String].self) { tasks in
                     for name in ["b", "c"] { tasks.addTask { try await post(name) } }
-                    while dispatcher.slotWaiters.waiting < 2 { await Task.yield() }
+                    try await eventually("both wait for slots") { dispatcher.slotWaiters.waiting == 2 }
                     #expect(try await bench.count("pushSends") == 9, "what waits is not stored")
                     let critical = #"{"sendId": "urgent", "uid": "user-0", "class": "critical"}"#
                     #expect((try? await enqueueService.submit(try bench.post(critical))) == nil, "it does not wait, and has no queue yet")
                     provider.open()
                     for try await receipts in tasks { #expect(receipts == Array(repeating: "accepted", count: 8)) }
                 }
-                while try await bench.count("pushLeases") > 0 {}
+                try await eventually("all is sent") { try await bench.count("pushLeases") == 0 }
             }
             #expect(try await bench.pool.query("SELECT count(*) FROM pushFinished WHERE outcome = 'sent'")[0].decode(Int.self) == 25)
         }

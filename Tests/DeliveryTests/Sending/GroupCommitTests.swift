@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Delivery
@@ -6,18 +7,18 @@ import Testing
 @Suite("Group commit")
 struct GroupCommitTests {
     /// The batches as they were handled, of items that were all waiting when the first was.
-    private func batches(limit: Int, critical: [Int], others: [Int]) async -> [[Int]] {
+    private func batches(limit: Int, critical: [Int], others: [Int]) async throws -> [[Int]] {
         let handled = Mutex<[[Int]]>([])
         let commit = GroupCommit<Int, Int>(limit: limit) { items in
             handled.withLock { $0.append(items) }
             return items
         }
         commit.open()
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for item in others + critical {
                 group.addTask { #expect(await commit.submit(item, isCritical: critical.contains(item)) == item) }
             }
-            while commit.count < others.count + critical.count { await Task.yield() }
+            try await eventually("all wait") { commit.count == others.count + critical.count }
             group.addTask { await commit.run() }
             commit.close()
         }
@@ -25,12 +26,12 @@ struct GroupCommitTests {
     }
 
     @Test("critical items go first, with half of a batch while others wait; every item is handled once, in batches of the limit")
-    func critical() async {
-        let batches = await batches(limit: 4, critical: [101, 102, 103, 104, 105], others: [1, 2, 3])
+    func critical() async throws {
+        let batches = try await batches(limit: 4, critical: [101, 102, 103, 104, 105], others: [1, 2, 3])
         #expect(batches.map { $0.count { $0 > 100 } } == [2, 3])
         #expect(batches.map(\.count) == [4, 4])
         #expect(Set(batches.joined()) == [1, 2, 3, 101, 102, 103, 104, 105])
-        #expect(await self.batches(limit: 3, critical: [], others: [1, 2, 3, 4]).map(\.count) == [3, 1])
+        #expect(try await self.batches(limit: 3, critical: [], others: [1, 2, 3, 4]).map(\.count) == [3, 1])
     }
 
     /// When the batch of so many items began, and the one of an item that was submitted after it.

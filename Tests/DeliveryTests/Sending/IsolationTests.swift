@@ -49,10 +49,10 @@ struct IsolationTests {
                 defer { fcm.release() }
                 tasks.addTask { try await group.run() }
                 // FCM has taken what it can get.
-                while try await bench.count("pushLeasedDeliveries") < 16 { try await Task.sleep(for: .milliseconds(10)) }
+                try await eventually("they are leased") { try await bench.count("pushLeasedDeliveries") >= 16 }
                 try await bench.enqueue(items(100, "apns"))
                 try await bench.enqueue(items(20, "apns", id: "page", app: "b", members: #", "critical": true"#))
-                while try await bench.count("pushFinished") < 120 { try await Task.sleep(for: .milliseconds(10)) }
+                try await eventually("all of the other are sent") { try await bench.count("pushFinished") >= 120 }
                 let leased = try await bench.count("pushLeasedDeliveries")
                 #expect(leased <= 40, "\(leased) places")
                 #expect(try await bench.count("pushFinished f JOIN pushQueues q USING (queue) WHERE q.provider = 'fcm'") == 0)

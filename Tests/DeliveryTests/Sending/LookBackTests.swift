@@ -147,6 +147,52 @@ struct LookBackTests {
         }
     }
 
+    @Test("next to a snapshot that keeps what waited for others, the end of a flight looks up what waits for it")
+    func flights() async throws {
+        try await SendingBench.with { bench in
+            for number in 0..<20 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            func updates(_ name: String) -> String {
+                let sends = (0..<20).map { #"{"sendId": "\#(name)\#($0)", "uid": "user-\#($0)", "title": "t", "collapseId": "match-7"}"# }
+                return "[\(sends.joined(separator: ","))]"
+            }
+            try await bench.onOneConnection { pool, store in
+                let outcomes = store.outcomes(QueueDeliveries(logger: .silent))
+                try await bench.pool.withConnection { analyst in
+                    try await analyst.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                    _ = try await analyst.query("SELECT count(*) FROM pushScheduled")
+                    for statement: Query in [
+                        """
+                        INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber)
+                        SELECT n, 77, now() + interval '1 hour', 1 FROM generate_series(1000001, 1020000) n
+                        """,
+                        "DELETE FROM pushScheduled",
+                        // As above.
+                        "ANALYZE pushScheduled",
+                    ] { try await pool.execute(statement) }
+                    try await bench.enqueue(updates("old"))
+                    let old = try await bench.claim(20)
+                    try await bench.enqueue(updates("new"))
+                    let new = try await bench.claim(20)
+                    let waiting = new.compactMap { delivery -> QueueDeliveries.Outcome? in
+                        guard case .end(let next) = Preflight.decide(delivery, now: delivery.claimedAt) else { return nil }
+                        let consequence = delivery.consequence(next)
+                        return QueueDeliveries.Outcome(consequence: consequence, lease: delivery.lease, at: delivery.claimedAt)
+                    }
+                    try await bench.outcomes.write(waiting)
+                    #expect(try await bench.count("pushScheduled") == 20)
+                    let before = try await entriesRead(pool)["pushscheduled", default: 0]
+                    let sent = try old.map { bench.outcome(of: $0, to: try #require($0.token), .accepted("m")) }
+                    try await outcomes.write(sent)
+                    let read = try await entriesRead(pool)["pushscheduled", default: 0] - before
+                    #expect(read < 2000, "\(read)")
+                    // All of them are due.
+                    #expect(try await bench.store.promote() == 20)
+                    try await analyst.executeScript("ROLLBACK")
+                }
+            }
+        }
+    }
+
     /// Entries of the index by which a lease is looked up.
     private func leasesLookedUp(_ pool: PostgresPool) async throws -> Int64 {
         _ = try await pool.query("SELECT pg_stat_force_next_flush()::text")

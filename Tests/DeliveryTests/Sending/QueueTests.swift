@@ -1,9 +1,10 @@
-import Delivery
 import HTTPServer
 import Postgres
 import Providers
 import PushContract
 import Testing
+
+@testable import Delivery
 
 @Suite("The queue")
 struct QueueTests {
@@ -173,6 +174,17 @@ struct QueueTests {
             #expect(after.ready == 0)
             #expect(Drain.all(of: after.queues, now: after.at).trend == .empty)
             #expect(after.queues.map(\.ended).reduce(0, +) == 3)
+        }
+    }
+
+    @Test("a send whose queue cannot be made is an error, and is not stored")
+    func noQueue() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.pool.execute("CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+            try await bench.pool.execute("CREATE TRIGGER skip BEFORE INSERT ON pushQueues FOR EACH ROW EXECUTE FUNCTION skip()")
+            await #expect(throws: SendQueueRegistry.NoQueue.self) { try await bench.enqueue(#"{"sendId": "s", "uid": "ann"}"#) }
+            #expect(try await bench.count("pushSends") == 0)
         }
     }
 

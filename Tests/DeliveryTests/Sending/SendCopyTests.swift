@@ -77,7 +77,7 @@ struct SendCopyTests {
                 tasks.addTask { try await group.run() }
                 // The dispatcher has to see first that the queue is empty.
                 try await bench.refuse("INSERT", on: "pushReady", when: "true")
-                while (try? await enqueueService.submit(post)) == nil {}
+                try await eventually("they are stored") { (try? await enqueueService.submit(post)) != nil }
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
             }

@@ -1,5 +1,6 @@
 import PushContract
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Delivery
@@ -14,18 +15,18 @@ struct SlotWaiterTests {
     }
 
     @Test("who finds no slots waits in the order of arrival, until those before have their slots and slots are free again")
-    func order() async {
+    func order() async throws {
         let slots = SendSlots(capacity: 20)
         let waiters = waiters(slots)
         await waiters.expect(8) { true }
         let served = AsyncStream<Int>.makeStream()
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, count) in [6, 2].enumerated() {
                 group.addTask {
                     await waiters.expect(count) { true }
                     served.continuation.yield(count)
                 }
-                while waiters.waiting <= index { await Task.yield() }
+                try await eventually("it waits") { waiters.waiting == index + 1 }
             }
             var order = served.stream.makeAsyncIterator()
             #expect(slots.reserve(8, of: Self.queue, Self.credential, .init(), now: .now) == 8)
@@ -40,7 +41,7 @@ struct SlotWaiterTests {
     }
 
     @Test("nobody waits where there are slots, or for what cannot be: more than there is, a queue that stays full, the end of patience")
-    func noUse() async {
+    func noUse() async throws {
         let slots = SendSlots(capacity: 20)
         let patient = waiters(slots)
         await patient.expect(10) { true }
@@ -49,22 +50,22 @@ struct SlotWaiterTests {
         let impatient = waiters(slots, patience: .zero)
         await impatient.expect(10) { true }
         await impatient.expect(1) { true }
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await patient.expect(1) { true } }
-            while patient.waiting == 0 { await Task.yield() }
+            try await eventually("it waits") { patient.waiting == 1 }
             group.cancelAll()
         }
         #expect(patient.waiting == 0)
     }
 
     @Test("who waits goes on when the queue turns out to stay full")
-    func queueFills() async {
+    func queueFills() async throws {
         let waiters = waiters(SendSlots(capacity: 20))
         await waiters.expect(10) { true }
         let queue = Queue()
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await waiters.expect(1) { !queue.isFull.load(ordering: .relaxed) } }
-            while waiters.waiting == 0 { await Task.yield() }
+            try await eventually("it waits") { waiters.waiting == 1 }
             queue.isFull.store(true, ordering: .relaxed)
             waiters.wake(mayWait: false)
         }

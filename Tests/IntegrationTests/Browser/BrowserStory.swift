@@ -4,6 +4,7 @@ import Postgres
 import PushContract
 import Server
 import TestDatabase
+import TestSupport
 
 /// What the browser tests begin with.
 enum BrowserStory {

@@ -2,6 +2,7 @@ import Foundation
 import PushContract
 import Server
 import TestDatabase
+import TestSupport
 import Testing
 
 extension WholeService {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// One tab, as a person uses it: it goes to addresses, finds things by what they look like in the document, clicks and types.
 struct BrowserWindow: Sendable {

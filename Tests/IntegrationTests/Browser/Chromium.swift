@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A headless Chromium, driven through chromedriver by the WebDriver protocol. Both are Debian's; `scripts/bootstrap.sh test` installs them.
 ///

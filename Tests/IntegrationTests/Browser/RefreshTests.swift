@@ -1,4 +1,5 @@
 import PushContract
+import TestSupport
 import Testing
 
 extension WholeService {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// Carries a database session, and on demand loses the answer to COMMIT: the server commits, the client never hears of it.
 final class DatabaseProxy: Sendable {

@@ -9,6 +9,7 @@ import PushContract
 import ServiceLifecycle
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 
 /// A server of its own process, the provider simulator, and the fleet of phones.

@@ -1,6 +1,7 @@
 import Foundation
 import PushContract
 import Synchronization
+import TestSupport
 
 /// Posters that go on until told to stop, each batch until it is acknowledged, with a journal of what was.
 ///

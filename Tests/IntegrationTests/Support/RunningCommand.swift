@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A command as a process of its own, with what it has printed so far.
 final class RunningCommand: Sendable {

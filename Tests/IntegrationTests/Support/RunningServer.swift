@@ -8,6 +8,7 @@ import ProviderSimulator
 import Server
 import ServiceLifecycle
 import TestDatabase
+import TestSupport
 
 /// A server in this process, with what a test needs to use it.
 struct RunningServer: Sendable {

@@ -3,6 +3,7 @@ import LocalPostgres
 import Postgres
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 /// A durable PostgreSQL of a test's own, which it may stop, crash and start again at the same port.

@@ -1,4 +1,5 @@
 import Postgres
+import TestSupport
 
 /// Waits until every one of these sends has ended as sent.
 func expectSent(_ sends: Set<String>, on pool: PostgresPool) async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// `pushwatch serve` as a process of its own, which can be killed.
 final class ServerProcess: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A file system of its own in memory, small enough to fill. Needs root, or at least leave to mount.
 struct SmallDisk {

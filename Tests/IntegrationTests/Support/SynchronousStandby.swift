@@ -1,6 +1,7 @@
 import Foundation
 import LocalPostgres
 import Postgres
+import TestSupport
 import Testing
 
 /// A primary, its synchronous standby, and a server that knows both.

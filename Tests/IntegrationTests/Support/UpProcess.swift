@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// `pushwatch-dev up --empty`, as a newcomer starts it, in a directory of a test's own.
 final class UpProcess: Sendable {

@@ -1,13 +1,13 @@
-import Testing
-
 /// Said when the outside world did not come round in time.
-struct NeverHappened: Error, CustomStringConvertible {
-    let description: String
+package struct NeverHappened: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(description: String) { self.description = description }
 }
 
 /// Asks every 20 ms until `condition` gives a value. The bound is generous: it is reached only by what never comes.
 @discardableResult
-func eventually<Value>(
+package func eventually<Value>(
     _ what: String,
     within limit: Duration = .seconds(60),
     _ condition: () async throws -> Value?
@@ -20,6 +20,6 @@ func eventually<Value>(
     throw NeverHappened(description: "not within \(limit): \(what)")
 }
 
-func eventually(_ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Bool) async throws {
+package func eventually(_ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Bool) async throws {
     try await eventually(what, within: limit) { try await condition() ? true : nil }
 }
