@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Attempts
@@ -49,7 +50,7 @@ struct UncommittedOutcomesTests {
             let batch = try Sample.batch([Sample.attempt("held", at: moment - .seconds(30)), Sample.attempt("newer", at: moment)])
             // Nobody writes yet.
             let waiting = Task { try await ingestor.submit(batch) }
-            while uncommitted.waiting(for: .zero, at: moment) == nil { await Task.yield() }
+            try await eventually("it waits") { uncommitted.waiting(for: .zero, at: moment) != nil }
             #expect(uncommitted.waiting(for: .zero, at: moment) == moment - .seconds(30))
             let running = Task { try await ingestor.run() }
             #expect(try await waiting.value.count == 2)
