@@ -1,6 +1,5 @@
 #include "CSimdJSON.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -137,17 +136,17 @@ bool mask_numbers(std::string &text, size_t length) {
             }
             place++;
         } else if (byte == '-' || is_digit(byte)) {
+            size_t run = place;
+            while (run < length && (is_digit(text[run]) || std::strchr("+-.eE", text[run]) != nullptr)) run++;
             bool is_integer;
-            const size_t end = number_end(text, place, is_integer);
-            if (end > place && is_beyond(text.substr(place, end - place), is_integer)) {
+            // What is no number to its end stays as it is, and is refused.
+            if (number_end(text, place, is_integer) == run && is_beyond(text.substr(place, run - place), is_integer)) {
                 text[place] = '0';
                 text[place + 1] = '.';
-                for (size_t index = place + 2; index < end; index++) text[index] = '0';
+                for (size_t index = place + 2; index < run; index++) text[index] = '0';
                 found = true;
             }
-            place = std::max(end, place + 1);
-            // What is no number to its end stays as it is, and is refused.
-            while (place < length && (is_digit(text[place]) || std::strchr("+-.eE", text[place]) != nullptr)) place++;
+            place = run;
         } else {
             place++;
         }

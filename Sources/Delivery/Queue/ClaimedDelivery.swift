@@ -121,18 +121,22 @@ extension ClaimedDelivery {
 
     /// Of a delivery that was stored with its lease.
     ///
-    /// - Parameter row: of `EnqueueQueries.lease`.
+    /// - Parameters:
+    ///   - row: of `EnqueueQueries.lease` or `NewestQueries.lease`.
+    ///   - ownKey: of a delivery with a `collapseId`.
     init(
         _ entry: WaitingDelivery,
         _ row: Row,
         leaseSize: Int,
+        ownKey: [UInt8]? = nil,
         cipher: TokenCipher,
         contents: inout DeliveryContents
     ) throws {
         let (send, delivery) = (entry.send, entry.delivery)
         let key = try row.decode(
             (
-                Int64, Int64, Timestamp, String?, String?, String?, String?, Int64?, String?, Timestamp?, String?, String?, String?
+                Int64, Int64, Timestamp, String?, String?, String?, String?, Int64?, String?, Timestamp?, String?, String?, String?,
+                [UInt8]?
             ).self
         )
         self.init(
@@ -172,6 +176,7 @@ extension ClaimedDelivery {
             seq: 0
         )
         try open(key.5, hash: key.6, as: .push, cipher: cipher)
+        if let ownKey, let tokenKey = key.13 { newestKeys = NewestKeys(own: ownKey, token: tokenKey) }
     }
 
     private mutating func open(_ encrypted: String?, hash: String?, as kind: TokenKind, cipher: TokenCipher) throws {

@@ -55,18 +55,10 @@ enum EnqueueQueries {
         return Set(sends.map(\.sendId)).subtracting(try rows.map { try $0.decode(String.self) })
     }
 
-    /// Inserts deliveries and puts each where it waits: ready, or scheduled when its send is not due.
-    static func insertWaiting(
-        _ entries: [WaitingDelivery],
-        now: Timestamp,
-        on connection: BlockingConnection
-    ) throws {
+    /// Inserts deliveries without a `collapseId` and puts each where it waits: ready, or scheduled when its send is not due.
+    static func insertWaiting(_ entries: [WaitingDelivery], now: Timestamp, on connection: BlockingConnection) throws {
         guard !entries.isEmpty else { return }
-        let (rows, sends) = (rows(entries), entries.map(\.send))
-        guard sends.contains(where: { $0.content.collapseId != nil }) else {
-            return try connection.executeLater(insert(rows, mayBeLater: sends.contains { $0.notBefore != nil }, now: now))
-        }
-        _ = try insert(rows, of: sends, now: now, on: connection)
+        try connection.executeLater(insert(rows(entries), mayBeLater: entries.contains { $0.send.notBefore != nil }, now: now))
     }
 
     /// Leases deliveries that the same transaction is to store (`SendCopy.insert`); for each, in order, its id, its lease, and its device as it
@@ -80,9 +72,7 @@ enum EnqueueQueries {
                 \(lease)
             ), target AS MATERIALIZED (
                 SELECT ordinal, nextval('pushDeliveries_deliveryId_seq') AS deliveryId, 1 AS attemptNumber, lease.leaseToken, lease.claimedAt,
-                    v.platform AS devicePlatform, v.environment AS deviceEnvironment,
-                    v.pushToken AS deviceToken, v.pushTokenHash AS deviceTokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince,
-                    v.appVersion, v.environmentTrial, v.locale
+                    \(device)
                 FROM generate_series(0, (SELECT \(deliveries.count - 1))) AS ordinal
                 CROSS JOIN lease
                 LEFT JOIN (
@@ -95,11 +85,21 @@ enum EnqueueQueries {
             ), leased AS (
                 \(insertLease(of: "target", lease: duration, worker: worker))
             )
-            SELECT deliveryId, leaseToken, claimedAt, devicePlatform, deviceEnvironment, deviceToken, deviceTokenHash, registrationVersion,
-                tokenState, tokenStateSince, appVersion, environmentTrial, locale
-            FROM target ORDER BY ordinal
+            SELECT \(leased), NULL::bytea FROM target ORDER BY ordinal
             """
     }
+
+    /// What is leased of a device `v`.
+    static let device: Query = """
+        v.platform AS devicePlatform, v.environment AS deviceEnvironment, v.pushToken AS deviceToken, v.pushTokenHash AS deviceTokenHash,
+        v.registrationVersion, v.tokenState, v.tokenStateSince, v.appVersion, v.environmentTrial, v.locale
+        """
+
+    /// What is returned of a delivery that is stored with its lease; the key of its token follows.
+    static let leased: Query = """
+        deliveryId, leaseToken, claimedAt, devicePlatform, deviceEnvironment, deviceToken, deviceTokenHash, registrationVersion, tokenState,
+        tokenStateSince, appVersion, environmentTrial, locale
+        """
 
     /// One lease, for all deliveries of a statement.
     static let lease: Query = "SELECT nextval('pushLeaseTokens') AS leaseToken, clock_timestamp() AS claimedAt"
@@ -114,37 +114,26 @@ enum EnqueueQueries {
         """
     }
 
-    private static func rows(_ entries: [WaitingDelivery]) -> Query {
+    /// Deliveries to store.
+    static func rows(_ entries: [WaitingDelivery]) -> Query {
         let sends = entries.map(\.send)
         let deliveries = entries.map(\.delivery)
         return """
             SELECT sendId, queue, uid, deviceId, platform::pushPlatform AS platform, provider::pushProvider AS provider,
-                environment::pushEnvironment AS environment, app, pushToken, tokenHash, collapseId, version, ordinal
-            FROM unnest(\(sends.map(\.sendId)), \(entries.map(\.queue.id)), \(deliveries.map(\.uid)),
-                \(deliveries.map(\.deviceId)), \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.provider.rawValue)),
-                \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.app)), \(deliveries.map(\.token?.encrypted)),
-                \(deliveries.map(\.token?.hash)), \(sends.map(\.content.collapseId)), \(sends.map(\.version)))
-                WITH ORDINALITY
-                AS t(sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, collapseId, version, ordinal)
+                environment::pushEnvironment AS environment, app, pushToken, tokenHash, collapseId, version, expiresAt, isDirect, ordinal
+            FROM unnest((SELECT \(sends.map(\.sendId))), (SELECT \(entries.map(\.queue.id))), (SELECT \(deliveries.map(\.uid))),
+                (SELECT \(deliveries.map(\.deviceId))), (SELECT \(deliveries.map(\.platform.rawValue))),
+                (SELECT \(deliveries.map(\.provider.rawValue))), (SELECT \(deliveries.map(\.environment.rawValue))),
+                (SELECT \(deliveries.map(\.app))), (SELECT \(deliveries.map(\.token?.encrypted))), (SELECT \(deliveries.map(\.token?.hash))),
+                (SELECT \(sends.map(\.content.collapseId))), (SELECT \(sends.map(\.version))), (SELECT \(sends.map(\.expiresAt))),
+                (SELECT \(entries.map(\.isDirect))))
+                WITH ORDINALITY AS t(sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, collapseId,
+                    version, expiresAt, isDirect, ordinal)
             """
     }
 
-    /// Inserts deliveries of these sends; how many.
-    static func insert(_ rows: Query, of sends: [SendRequest], now: Timestamp, on connection: BlockingConnection) throws -> Int {
-        let mayBeLater = sends.contains { $0.notBefore != nil }
-        guard sends.contains(where: { $0.content.collapseId != nil }) else {
-            return try connection.query(insert(rows, mayBeLater: mayBeLater, now: now))[0].decode(Int.self)
-        }
-        let inserted = try connection.query(NewestQueries.insert(rows, mayBeLater: mayBeLater, now: now)).map {
-            try $0.decode((Int, Int64?, Int32?).self)
-        }
-        let superseded = inserted.compactMap { row in row.1.map { (deliveryId: $0, attempts: Int(row.2 ?? 0)) } }
-        try SendEvents.record(.superseded, superseded, on: connection)
-        return inserted[0].0
-    }
-
-    /// Deliveries of which none replaces another; how many.
-    private static func insert(_ rows: Query, mayBeLater: Bool, now: Timestamp) -> Query {
+    /// Inserts deliveries of which none replaces another and puts each where it waits; how many.
+    static func insert(_ rows: Query, mayBeLater: Bool, now: Timestamp) -> Query {
         """
         WITH stored AS (
             INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)

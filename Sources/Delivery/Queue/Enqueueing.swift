@@ -123,30 +123,37 @@ struct Enqueueing {
             on: connection
         )
         try findStored(refused + open.filter { known.contains(requests[$0].sendId) })
-        let stored = open.compactMap { index in known.contains(requests[index].sendId) ? nil : admitted[index].map { (index, $0) } }
+        // In the order in which they came: of two with one `collapseId` the later is the newer.
+        let stored = open.sorted().compactMap { index in
+            known.contains(requests[index].sendId) ? nil : admitted[index].map { (index, $0) }
+        }
         guard !stored.isEmpty else { return }
         let queues = try queues(of: stored.map(\.1))
         var entries: [WaitingDelivery] = []
+        var newest: [WaitingDelivery] = []
+        var last: SendQueue?
         for (index, admitted) in stored {
+            let replaces = requests[index].content.collapseId != nil
             for delivery in admitted.deliveries {
                 let kind = PayloadKind(delivery)
                 let key = kind.queue(admitted.deliveryClass)
                 // Most go where the one before goes.
-                let queue = entries.last.map(\.queue).flatMap { SendQueueRegistry.Key($0) == key ? $0 : nil }
-                entries.append(
-                    WaitingDelivery(
-                        send: requests[index],
-                        delivery: delivery,
-                        queue: try queue ?? queues.queue(key),
-                        requestId: posts[postIndexes[index]].requestId,
-                        content: admitted.kinds.first { $0.kind == kind }?.content
-                    )
+                let queue = try last.flatMap { SendQueueRegistry.Key($0) == key ? $0 : nil } ?? queues.queue(key)
+                last = queue
+                let entry = WaitingDelivery(
+                    send: requests[index],
+                    delivery: delivery,
+                    queue: queue,
+                    requestId: posts[postIndexes[index]].requestId,
+                    content: admitted.kinds.first { $0.kind == kind }?.content
                 )
+                if replaces { newest.append(entry) } else { entries.append(entry) }
             }
         }
-        direct?.reserve(&entries)
+        direct?.reserve(&entries, newest: &newest)
         try EnqueueQueries.insertWaiting(entries.filter { !$0.isDirect }, now: now, on: connection)
-        try direct?.insert(entries.filter(\.isDirect), now: now, cipher: cipher, texts: texts, on: connection)
+        let flights = try NewestQueries.insert(newest, now: now, on: connection)
+        try direct?.insert(entries.filter(\.isDirect), flights, now: now, cipher: cipher, texts: texts, on: connection)
         var accepted: [(sendId: String, deliveries: Int)] = []
         for (index, admitted) in stored {
             let many = try admitted.fanOut.map { fanOut in

@@ -46,7 +46,8 @@ struct FanOut {
         try connection.execute("SET LOCAL statement_timeout = '15min'")
         let rows: Query = """
             SELECT \(send.sendId)::text AS sendId, l.queue, v.userId AS uid, v.deviceId, v.platform, v.provider, v.environment, v.app,
-                NULL::text AS pushToken, NULL::text AS tokenHash, \(send.content.collapseId)::text AS collapseId, \(send.version)::bigint AS version
+                NULL::text AS pushToken, NULL::text AS tokenHash, \(send.content.collapseId)::text AS collapseId, \(send.version)::bigint AS version,
+                \(send.expiresAt) AS expiresAt, false AS isDirect, 0::bigint AS ordinal
             FROM (\(people)) p JOIN devices v ON \(reachable)
             JOIN unnest(\(kinds.map(\.provider.rawValue)), \(kinds.map(\.platform.rawValue)), \(kinds.map(\.environment.rawValue)),
                 \(kinds.map(\.app))) AS k(provider, platform, environment, app)
@@ -55,7 +56,11 @@ struct FanOut {
             JOIN pushQueues l ON l.app = v.app AND l.provider = v.provider AND l.environment = v.environment
                 AND l.class = \(deliveryClass.rawValue)::pushClass
             """
-        return try EnqueueQueries.insert(rows, of: [send], now: now, on: connection)
+        let mayBeLater = send.notBefore != nil
+        guard send.content.collapseId == nil else {
+            return try NewestQueries.insert(rows, mayBeLater: mayBeLater, now: now, on: connection).count
+        }
+        return try connection.query(EnqueueQueries.insert(rows, mayBeLater: mayBeLater, now: now))[0].decode(Int.self)
     }
 
     private var reachable: Query {

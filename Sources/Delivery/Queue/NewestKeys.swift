@@ -23,7 +23,7 @@ extension SendStore {
     func beginNewest(_ claimed: [ClaimedDelivery]) async throws -> [ClaimedDelivery] {
         let asked = claimed.compactMap { delivery in delivery.newestKeys.map { (delivery.deliveryId, $0, delivery.expiresAt) } }
         guard !asked.isEmpty else { return claimed }
-        let started = Set(try await pool.query(NewestQueries.begin(asked)).map { try $0.decode(Int64.self) })
+        let started = Set(try await pool.query(NewestQueries.begin(asked)).compactMap { try $0.decode(Int64?.self) })
         var verdicts: [Int64: NewestVerdict] = [:]
         let refused = asked.filter { !started.contains($0.0) }
         if !refused.isEmpty {

@@ -12,22 +12,60 @@ enum NewestQueries {
     /// A claimed delivery that has not left after this time goes back to the queue: a newer one could be sent before it.
     static let startLimit = Duration.seconds(10)
 
-    private static let nextId: Query = "nextval(pg_get_serial_sequence('pushDeliveries', 'deliveryid'))"
+    private static let nextId: Query = "nextval('pushDeliveries_deliveryId_seq')"
 
-    /// Inserts deliveries of which some have a `collapseId`; how many, in each row, and those that ended as superseded. An identity is taken under the lock of the key: the greater,
-    /// the newer.
-    static func insert(_ rows: Query, mayBeLater: Bool, now: Timestamp) -> Query {
+    /// A delivery that is stored and to be leased in the same transaction (`lease`).
+    struct Flight {
+        var deliveryId: Int64
+        /// Of its device; of its token if it is sent to one.
+        var key: [UInt8]
+        var entry: WaitingDelivery
+    }
+
+    /// Inserts deliveries with a `collapseId` and puts each where it waits, but for those that are to be leased, which it returns.
+    static func insert(_ entries: [WaitingDelivery], now: Timestamp, on connection: BlockingConnection) throws -> [Flight] {
+        guard !entries.isEmpty else { return [] }
+        let mayBeLater = entries.contains { $0.send.notBefore != nil }
+        let inserted = try insert(EnqueueQueries.rows(entries), mayBeLater: mayBeLater, now: now, on: connection)
+        return inserted.direct.map { Flight(deliveryId: $0.deliveryId, key: $0.key, entry: entries[$0.index]) }
+    }
+
+    /// The same for rows as of `EnqueueQueries.rows`; how many, and the direct ones with their index among the rows.
+    static func insert(
+        _ rows: Query,
+        mayBeLater: Bool,
+        now: Timestamp,
+        on connection: BlockingConnection
+    ) throws -> (count: Int, direct: [(index: Int, deliveryId: Int64, key: [UInt8])]) {
+        var count = 0
+        var direct: [(index: Int, deliveryId: Int64, key: [UInt8])] = []
+        var superseded: [(deliveryId: Int64, attempts: Int)] = []
+        for row in try connection.query(insert(rows, mayBeLater: mayBeLater, now: now)) {
+            let (total, deliveryId, attempts, ordinal, key) = try row.decode((Int, Int64?, Int32?, Int64?, [UInt8]?).self)
+            count = total
+            guard let deliveryId else { continue }
+            if let ordinal, let key {
+                direct.append((Int(ordinal) - 1, deliveryId, key))
+            } else {
+                superseded.append((deliveryId, Int(attempts ?? 0)))
+            }
+        }
+        try SendEvents.record(.superseded, superseded, on: connection)
+        return (count, direct)
+    }
+
+    /// An identity is taken under the lock of the key: the greater, the newer. Keys are locked in one order everywhere, those of devices before
+    /// those of tokens: two transactions that need the same rows must not wait for each other.
+    private static func insert(_ rows: Query, mayBeLater: Bool, now: Timestamp) -> Query {
         """
         WITH target AS MATERIALIZED (
-            SELECT t.*, s.expiresAt, row_number() OVER () AS number, CASE WHEN collapseId IS NOT NULL
-                THEN pushCollapseKey(provider, app, environment, uid, deviceId, tokenHash, collapseId) END AS collapseKey
-            FROM (\(rows)) t JOIN pushSends s USING (sendId)
+            SELECT *, pushCollapseKey(provider, app, environment, uid, deviceId, tokenHash, collapseId) AS collapseKey FROM (\(rows)) t
         ), ranked AS MATERIALIZED (
-            SELECT *, row_number() OVER (PARTITION BY collapseKey ORDER BY version DESC NULLS FIRST, number DESC) = 1 AS isNewest
+            SELECT *, row_number() OVER (PARTITION BY collapseKey ORDER BY version DESC NULLS FIRST, ordinal DESC) = 1 AS isNewest
             FROM target
         ), newest AS (
             INSERT INTO pushNewest AS n (collapseKey, deliveryId, version, expiresAt)
-            SELECT collapseKey, \(nextId), version, expiresAt FROM ranked WHERE collapseKey IS NOT NULL AND isNewest ORDER BY collapseKey
+            SELECT collapseKey, \(nextId), version, expiresAt FROM ranked WHERE isNewest ORDER BY deviceId IS NULL, collapseKey
             ON CONFLICT (collapseKey) DO UPDATE SET deliveryId = \(nextId), replaced = n.deliveryId, version = excluded.version,
                 expiresAt = greatest(n.expiresAt, excluded.expiresAt)
             WHERE excluded.version IS NULL OR n.version IS NULL OR excluded.version >= n.version
@@ -39,9 +77,11 @@ enum NewestQueries {
             SELECT coalesce(n.deliveryId, \(nextId)), sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash,
                 r.collapseKey, \(now)
             FROM ranked r LEFT JOIN newest n ON n.collapseKey = r.collapseKey AND r.isNewest
-            RETURNING deliveryId, queue, sendId, collapseKey
+            RETURNING deliveryId, queue, sendId
+        ), direct AS (
+            SELECT n.deliveryId, r.ordinal, r.collapseKey FROM newest n JOIN ranked r USING (collapseKey) WHERE r.isNewest AND r.isDirect
         ), wanted AS (
-            SELECT s.* FROM stored s LEFT JOIN newest n USING (deliveryId) WHERE s.collapseKey IS NULL OR n.deliveryId IS NOT NULL
+            SELECT * FROM stored WHERE deliveryId IN (SELECT deliveryId FROM newest) AND deliveryId NOT IN (SELECT deliveryId FROM direct)
         ), overtaken AS (
             DELETE FROM pushScheduled WHERE deliveryId = ANY(ARRAY(SELECT replaced FROM newest))
             RETURNING deliveryId, queue, attemptNumber - 1 AS attempts
@@ -49,12 +89,56 @@ enum NewestQueries {
             INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, finishedAt)
             SELECT deliveryId, queue, 'superseded', attempts, clock_timestamp() FROM (
                 SELECT deliveryId, queue, attempts FROM overtaken
-                UNION ALL SELECT deliveryId, queue, 0 FROM stored WHERE deliveryId NOT IN (SELECT deliveryId FROM wanted)
+                UNION ALL SELECT deliveryId, queue, 0 FROM stored WHERE deliveryId NOT IN (SELECT deliveryId FROM newest)
             ) ended
             RETURNING deliveryId, attempts
         ), \(EnqueueQueries.waiting("wanted", mayBeLater: mayBeLater))
-        SELECT count, s.deliveryId, s.attempts FROM (SELECT count(*) FROM stored) total LEFT JOIN superseded s ON true
+        SELECT count, e.* FROM (SELECT count(*) FROM stored) total LEFT JOIN (
+            SELECT deliveryId, attempts, NULL::bigint, NULL::bytea FROM superseded
+            UNION ALL SELECT deliveryId, NULL, ordinal, collapseKey FROM direct
+        ) e ON true
         """
+    }
+
+    /// Leases deliveries that the same transaction has stored where none is in flight to their token; the others wait in the queue. Of those
+    /// that are leased, in any order, what `EnqueueQueries.lease` returns.
+    ///
+    /// It locks the keys of tokens, so its transaction may not hold others of them: all deliveries with a `collapseId` that it stores are to
+    /// tokens, or those that it leases are to devices, and so are the others.
+    static func lease(_ flights: [Flight], lease duration: Duration, worker: String) -> Query {
+        let entries = flights.map(\.entry)
+        let new = entries.map(\.delivery)
+        return """
+            WITH lease AS MATERIALIZED (
+                \(EnqueueQueries.lease)
+            ), target AS MATERIALIZED (
+                SELECT t.deliveryId, t.queue, 1 AS attemptNumber, lease.leaseToken, lease.claimedAt, \(EnqueueQueries.device),
+                    pushCollapseKey(t.provider::pushProvider, t.app, coalesce(v.environment, t.environment::pushEnvironment), t.uid, NULL,
+                        coalesce(v.pushTokenHash, t.tokenHash), t.collapseId) AS tokenKey,
+                    t.expiresAt, coalesce(v.pushTokenHash, t.tokenHash) IS NOT NULL AS hasToken
+                FROM unnest((SELECT \(flights.map(\.deliveryId))), (SELECT \(entries.map(\.queue.id))), (SELECT \(new.map(\.uid))),
+                    (SELECT \(new.map(\.deviceId))), (SELECT \(new.map(\.provider.rawValue))), (SELECT \(new.map(\.environment.rawValue))),
+                    (SELECT \(new.map(\.app))), (SELECT \(new.map(\.token?.hash))), (SELECT \(entries.map(\.send.content.collapseId))),
+                    (SELECT \(entries.map(\.send.expiresAt))))
+                    AS t(deliveryId, queue, uid, deviceId, provider, environment, app, tokenHash, collapseId, expiresAt)
+                CROSS JOIN lease
+                LEFT JOIN devices v ON v.userId = t.uid AND v.deviceId = t.deviceId AND v.provider = t.provider::pushProvider AND v.app = t.app
+                    AND v.expiresAt > clock_timestamp()
+            ), open AS MATERIALIZED (
+                SELECT DISTINCT ON (tokenKey) tokenKey, deliveryId, expiresAt FROM target WHERE hasToken ORDER BY tokenKey, deliveryId DESC
+            ), begun AS (
+                \(begin)
+            ), started AS MATERIALIZED (
+                SELECT * FROM target WHERE deliveryId IN (SELECT deliveryId FROM begun)
+            ), leased AS (
+                \(EnqueueQueries.insertLease(of: "started", lease: duration, worker: worker))
+            ), ready AS (
+                INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+                SELECT queue, deliveryId, 1, clock_timestamp() FROM target WHERE deliveryId NOT IN (SELECT deliveryId FROM started)
+                ORDER BY deliveryId
+            )
+            SELECT \(EnqueueQueries.leased), tokenKey FROM started
+            """
     }
 
     /// Which of these claimed deliveries may be attempted; those are in flight now.
@@ -68,16 +152,25 @@ enum NewestQueries {
             WHERE n.deliveryId IS NULL OR n.deliveryId = c.deliveryId
             ORDER BY tokenKey, c.deliveryId DESC
         )
+        \(begin)
+        """
+    }
+
+    /// Of the deliveries `open`, the newest to each token: those that are in flight now, null for each other one. That one waits, and is the
+    /// newest for which `finish` looks.
+    private static let begin: Query = """
         INSERT INTO pushNewest AS n (collapseKey, deliveryId, inFlight, inFlightUntil, expiresAt)
         SELECT tokenKey, deliveryId, deliveryId, clock_timestamp() + \(flightLimit.inSeconds) * interval '1 second', expiresAt
         FROM open ORDER BY tokenKey
-        ON CONFLICT (collapseKey) DO UPDATE SET deliveryId = excluded.deliveryId, inFlight = excluded.inFlight,
-            inFlightUntil = excluded.inFlightUntil, expiresAt = greatest(n.expiresAt, excluded.expiresAt)
+        ON CONFLICT (collapseKey) DO UPDATE SET deliveryId = excluded.deliveryId, expiresAt = greatest(n.expiresAt, excluded.expiresAt),
+            (inFlight, inFlightUntil) = (
+                SELECT CASE WHEN isFree THEN excluded.inFlight ELSE n.inFlight END,
+                    CASE WHEN isFree THEN excluded.inFlightUntil ELSE n.inFlightUntil END
+                FROM (SELECT n.inFlight IS NULL OR n.inFlight = excluded.inFlight OR n.inFlightUntil <= clock_timestamp() AS isFree) f
+            )
         WHERE n.deliveryId <= excluded.deliveryId
-          AND (n.inFlight IS NULL OR n.inFlight = excluded.inFlight OR n.inFlightUntil <= clock_timestamp())
-        RETURNING inFlight
+        RETURNING CASE WHEN inFlight = deliveryId THEN deliveryId END AS deliveryId
         """
-    }
 
     /// Why the others may not: whether there is a newer one, else until when to wait.
     static func refusals(_ claimed: [(deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)]) -> Query {
@@ -89,27 +182,44 @@ enum NewestQueries {
         """
     }
 
-    /// Ends the flights of these deliveries and makes due what waited for them. Those that a newer one has replaced.
-    static func finish(_ ended: [(deliveryId: Int64, keys: NewestKeys)], on connection: BlockingConnection) throws -> Set<Int64> {
-        guard !ended.isEmpty else { return [] }
-        let keys = Array(Set(ended.flatMap { [$0.keys.own, $0.keys.token] }))
-        // In one order everywhere: two transactions that need the same rows must not wait for each other.
+    /// What an outcome says to the others with its delivery's `collapseId`.
+    struct Ended {
+        var deliveryId: Int64
+        var keys: NewestKeys
+        /// Set for one that was not attempted, as another was in flight until then.
+        var waitsUntil: Timestamp?
+    }
+
+    /// Ends the flights of these deliveries and makes due what waited for them. Those that a newer one has replaced, and those whose wait is
+    /// over already, with the time.
+    static func finish(_ outcomes: [Ended], on connection: BlockingConnection) throws -> (replaced: Set<Int64>, due: [Int64: Timestamp]) {
+        guard !outcomes.isEmpty else { return ([], [:]) }
+        let tokens = Set(outcomes.map(\.keys.token))
+        let keys = tokens.union(outcomes.map(\.keys.own))
+        // In the order of `insert`.
         let rows = try connection.query(
             """
-            SELECT collapseKey, deliveryId, inFlight, inFlightUntil FROM pushNewest
-            WHERE collapseKey = ANY(\(keys)) ORDER BY collapseKey FOR UPDATE
+            SELECT collapseKey, deliveryId, inFlight, inFlightUntil, clock_timestamp() FROM pushNewest
+            WHERE collapseKey = ANY(\(Array(keys))) ORDER BY collapseKey = ANY(\(Array(tokens))), collapseKey FOR UPDATE
             """
-        ).map { try $0.decode(([UInt8], Int64, Int64?, Timestamp?).self) }
-        let locked = Dictionary(uniqueKeysWithValues: rows.map { ($0.0, (newest: $0.1, inFlight: $0.2, until: $0.3)) })
+        ).map { try $0.decode(([UInt8], Int64, Int64?, Timestamp?, Timestamp).self) }
+        let locked = Dictionary(uniqueKeysWithValues: rows.map { ($0.0, (newest: $0.1, inFlight: $0.2, until: $0.3, now: $0.4)) })
+        let ended = Set(outcomes.map(\.deliveryId))
         var replaced: Set<Int64> = []
+        var due: [Int64: Timestamp] = [:]
         var flights: [[UInt8]] = []
         var waiting: [(deliveryId: Int64, until: Timestamp)] = []
-        for (deliveryId, keys) in ended {
-            let token = locked[keys.token]
-            let newer = [locked[keys.own], token].compactMap { $0?.newest }.max().flatMap { $0 > deliveryId ? $0 : nil }
-            if newer != nil { replaced.insert(deliveryId) }
-            guard let token, token.inFlight == deliveryId else { continue }
-            flights.append(keys.token)
+        for outcome in outcomes {
+            let token = locked[outcome.keys.token]
+            let newer = [locked[outcome.keys.own], token].compactMap { $0?.newest }.max().flatMap { $0 > outcome.deliveryId ? $0 : nil }
+            if newer != nil { replaced.insert(outcome.deliveryId) }
+            guard let token else { continue }
+            // The flight may have ended since, or does so in this batch: what ended it did not find this delivery scheduled.
+            if let until = outcome.waitsUntil, token.until != until || token.inFlight.map(ended.contains) != false {
+                due[outcome.deliveryId] = token.now
+            }
+            guard token.inFlight == outcome.deliveryId else { continue }
+            flights.append(outcome.keys.token)
             if let newer, let until = token.until { waiting.append((newer, until)) }
         }
         // What waits does so until exactly this time. By arrays: next to an old snapshot a join may read all that has ever waited.
@@ -124,7 +234,7 @@ enum NewestQueries {
         if !flights.isEmpty {
             try connection.executeLater("UPDATE pushNewest SET inFlight = NULL, inFlightUntil = NULL WHERE collapseKey = ANY(\(flights))")
         }
-        return replaced
+        return (replaced, due)
     }
 
     /// Rows of which no delivery can be attempted any more. A dead letter of the last days can be retried.

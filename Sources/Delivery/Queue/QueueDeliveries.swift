@@ -55,14 +55,23 @@ struct QueueDeliveries: DeliveryKind {
         }
     }
 
-    /// What a newer one has replaced is not attempted again.
+    /// What a newer one has replaced is not attempted again, and what waited for a flight that has ended is due.
     private func replace(_ moves: inout [DeliveryMove], on connection: BlockingConnection) throws {
-        let ended = moves.indices.compactMap { index in moves[index].lease.newestKeys.map { (moves[index].deliveryId, $0) } }
-        let replaced = try NewestQueries.finish(ended, on: connection)
-        for index in moves.indices where replaced.contains(moves[index].deliveryId) {
+        let ended = moves.indices.compactMap { index in
+            moves[index].lease.newestKeys.map { keys in
+                var ended = NewestQueries.Ended(deliveryId: moves[index].deliveryId, keys: keys)
+                if case .retry(let until, after: nil) = moves[index].next { ended.waitsUntil = until }
+                return ended
+            }
+        }
+        let (replaced, due) = try NewestQueries.finish(ended, on: connection)
+        for index in moves.indices {
             switch moves[index].next {
-            case .retry, .blocked: moves[index].next = .superseded
-            case .sent, .cancelled, .superseded, .dead: break
+            case .retry where replaced.contains(moves[index].deliveryId), .blocked where replaced.contains(moves[index].deliveryId):
+                moves[index].next = .superseded
+            case .retry(at: _, after: nil):
+                if let now = due[moves[index].deliveryId] { moves[index].next = .retry(at: now, after: nil) }
+            case .retry, .blocked, .sent, .cancelled, .superseded, .dead: break
             }
         }
     }

@@ -12,22 +12,6 @@ import Testing
 
 @Suite("Taking in sends")
 struct EnqueueServiceTests {
-    /// Runs services while `body` works, and ends them.
-    private func running(_ services: [any Service], _ body: @Sendable @escaping () async throws -> Void) async throws {
-        let group = ServiceGroup(configuration: .init(services: services, logger: .silent))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            do {
-                try await body()
-            } catch {
-                await group.triggerGracefulShutdown()
-                throw error
-            }
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
-        }
-    }
-
     private func describe(_ receipts: [SendReceipt]) -> [String] {
         receipts.map { receipt in
             switch receipt {
@@ -76,7 +60,7 @@ struct EnqueueServiceTests {
                     try bench.post(#"[{"sendId": "a", "uid": "nobody"}, {"sendId": "b", "uid": "ann"}]"#, by: "two"),
                     limited, try bench.post(#"{"sendId": "c", "uid": "ann"}"#, by: "key-c"),
                 ]
-            try await running([enqueueService]) {
+            try await withServices([enqueueService]) {
                 let answers = try await submitTogether(posts, to: enqueueService, bench)
                 for index in posts.indices {
                     let expected =
@@ -108,7 +92,7 @@ struct EnqueueServiceTests {
             try await bench.refuse("INSERT", on: "pushSends", when: "NEW.sendId = 'bad'")
             let enqueueService = bench.enqueueService()
             let posts = try ["a", "bad", "b"].map { try bench.post(#"{"sendId": "\#($0)", "uid": "ann"}"#) }
-            try await running([enqueueService]) {
+            try await withServices([enqueueService]) {
                 let answers = try await submitTogether(posts, to: enqueueService, bench)
                 #expect(answers.keys.sorted() == [-1, 0, 2])
             }
@@ -117,7 +101,7 @@ struct EnqueueServiceTests {
     }
 
     @Test(
-        "a send for which there is a slot never waits in the queue; one behind a throttle, with a `collapseId`, for later or after a waiting one does"
+        "a send for which there is a slot never waits in the queue; one behind a throttle, for later or after a waiting one does"
     )
     func direct() async throws {
         try await SendingBench.with { bench in
@@ -125,7 +109,7 @@ struct EnqueueServiceTests {
             let provider = ScriptedProvider()
             let dispatcher = bench.dispatcher(provider.lookup) { $0.sweep = .milliseconds(1) }
             let enqueueService = bench.enqueueService(dispatcher)
-            try await running([dispatcher, enqueueService]) {
+            try await withServices([dispatcher, enqueueService]) {
                 // Makes the queue.
                 _ = try await enqueueService.submit(try bench.post(#"{"sendId": "usual", "uid": "ann"}"#))
                 try await eventually("all is sent") { try await bench.count("pushReady") + bench.count("pushLeases") == 0 }
@@ -136,7 +120,6 @@ struct EnqueueServiceTests {
                 }
                 // The dispatcher has to see first that the queue is empty.
                 try await eventually("it is stored") { try await isStored(#"{"sendId": "direct", "uid": "ann"}"#) }
-                #expect(try await !isStored(#"{"sendId": "newest", "uid": "ann", "collapseId": "score"}"#))
                 #expect(try await isStored(#"{"sendId": "direct-2", "uid": "ann"}"#))
                 let later = Timestamp.now() + .seconds(3600)
                 #expect(try await isStored(#"{"sendId": "later", "uid": "ann", "notBefore": "\#(later.rfc3339)"}"#))
@@ -176,7 +159,7 @@ struct EnqueueServiceTests {
             let provider = ClosedProvider()
             let dispatcher = bench.dispatcher({ _, _, _ in provider }) { $0.capacity = 10 }
             let enqueueService = bench.enqueueService(dispatcher)
-            try await running([dispatcher, enqueueService]) {
+            try await withServices([dispatcher, enqueueService]) {
                 // One that is in flight shows that the dispatcher has looked.
                 let probe = try await enqueueService.submit(try bench.post(#"{"sendId": "probe", "uid": "user-0", "class": "bulk"}"#))
                 try #require(describe(probe) == ["accepted"])
@@ -211,7 +194,7 @@ struct EnqueueServiceTests {
                 let items = (0..<8).map { #"{"sendId": "\#(name)\#($0)", "uid": "user-\#($0)"}"# }.joined(separator: ",")
                 return describe(try await enqueueService.submit(try bench.post("[\(items)]")))
             }
-            try await running([dispatcher, enqueueService]) {
+            try await withServices([dispatcher, enqueueService]) {
                 // Until the dispatcher has seen that the queue is empty, there is no way for it.
                 try await eventually("they are stored") { (try? await post("a")) != nil }
                 try await withThrowingTaskGroup(of: [String].self) { tasks in
@@ -270,18 +253,6 @@ struct EnqueueServiceTests {
             #expect(try await bench.deliveriesOutOfPlace() == 0)
         }
     }
-}
-
-/// Answers nothing until it is open.
-private struct ClosedProvider: PushProvider {
-    private let gate = Gate()
-
-    func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
-        await gate.wait()
-        return .accepted("m")
-    }
-
-    func open() { gate.open() }
 }
 
 extension SendingBench {

@@ -1,45 +1,10 @@
-import Foundation
 import Postgres
 import Providers
 import PushContract
-import Synchronization
 import TestDatabase
 import Testing
 
 @testable import Delivery
-
-/// Takes what it answers with 200, and part of what it does not answer; the rest gets a 503. Checks that no token gets an older update.
-private final class ScoreProvider: PushProvider {
-    private struct State {
-        var calls = 0
-        var accepted: [String: Int] = [:]
-        var overtaken: [String] = []
-    }
-
-    private let state = Mutex(State())
-    let credential = "key"
-
-    var accepted: [String: Int] { state.withLock { $0.accepted } }
-    var overtaken: [String] { state.withLock { $0.overtaken } }
-    var calls: Int { state.withLock { $0.calls } }
-
-    func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
-        let call = state.withLock { state in
-            state.calls += 1
-            return state.calls
-        }
-        for _ in 0..<(call % 7) { await Task.yield() }
-        // 0 to 15, in an order that looks random and is the same in each run.
-        let fate = (call &* 2_654_435_761) >> 8 & 15
-        if fate < 3 { return .apns(503, "ServiceUnavailable") }
-        state.withLock { state in
-            let update = Int(message.title ?? "") ?? 0
-            if let last = state.accepted[target.token], last > update { state.overtaken.append("\(target.token): \(update) after \(last)") }
-            state.accepted[target.token] = update
-        }
-        return fate == 3 ? .unanswered : .accepted("m-\(call)")
-    }
-}
 
 @Suite("Of several sends with one collapseId the newest wins")
 struct NewestTests {
@@ -133,6 +98,26 @@ struct NewestTests {
         }
     }
 
+    @Test("one that is to wait for a flight that has just ended is due at once", arguments: [false, true])
+    func endedFlight(inOneBatch: Bool) async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(send("old"))
+            let old = try await bench.claim()
+            try await bench.enqueue(send("new"))
+            let new = try await bench.claim()
+            guard case .end(let waiting) = Preflight.decide(new[0], now: new[0].claimedAt) else { return #expect(Bool(false)) }
+            let push = try #require(old[0].token)
+            let ended = bench.outcome(of: old[0], to: push, .accepted("m"))
+            let refused = QueueDeliveries.Outcome(consequence: new[0].consequence(waiting), lease: new[0].lease, at: new[0].claimedAt)
+            for batch in inOneBatch ? [[refused, ended]] : [[ended], [refused]] { try await bench.outcomes.write(batch) }
+            #expect(try await bench.send("old").state == .sent)
+            // A dispatcher does not search what was due before its last look.
+            #expect(try await bench.store.promote(since: new[0].claimedAt) == 1)
+            #expect(try await bench.claim().map(\.newestVerdict) == [.newest])
+        }
+    }
+
     @Test("a worker that died is waited for no longer than the limit of a flight, and what is late to leave goes back to the queue")
     func lostFlight() async throws {
         try await SendingBench.with { bench in
@@ -174,6 +159,16 @@ struct NewestTests {
         }
     }
 
+    @Test("of those in one request the last is the newest, whatever their ids")
+    func oneRequest() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue("[\(send("c")),\(send("a")),\(send("b"))]")
+            for sendId in ["c", "a"] { #expect(try await bench.send(sendId).state == .superseded, "\(sendId)") }
+            #expect(try await bench.send("b").state == .queued)
+        }
+    }
+
     @Test("a send to a token and one to the device that has it replace each other when they are attempted")
     func deviceAndToken() async throws {
         try await SendingBench.with { bench in
@@ -187,6 +182,30 @@ struct NewestTests {
             try await bench.dispatch(provider)
             #expect(provider.calls.map(\.sendId) == ["token"])
             #expect(try await bench.send("device").state == .superseded)
+        }
+    }
+
+    @Test("while one to a token is in flight, one to its device waits, and is due when the other has ended")
+    func deviceBehindToken() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(
+                #"{"sendId": "token", "token": "\#(token)", "provider": "apns", "app": "com.example.app", "title": "t", "#
+                    + #""collapseId": "match-7"}"#
+            )
+            let first = try await bench.claim()
+            try await bench.enqueue(send("device"))
+            let second = try await bench.claim()
+            guard case .end(let waiting) = Preflight.decide(second[0], now: second[0].claimedAt) else { return #expect(Bool(false)) }
+            try await bench.outcomes.write(
+                [QueueDeliveries.Outcome(consequence: second[0].consequence(waiting), lease: second[0].lease, at: second[0].claimedAt)]
+            )
+            #expect(try await bench.store.promote() == 0)
+            let push = try #require(first[0].token)
+            try await bench.outcomes.write([bench.outcome(of: first[0], to: push, .apns(503, "ServiceUnavailable"))])
+            #expect(try await bench.send("token").state == .superseded)
+            #expect(try await bench.store.promote() == 1)
+            #expect(try await bench.claim().map(\.newestVerdict) == [.newest])
         }
     }
 

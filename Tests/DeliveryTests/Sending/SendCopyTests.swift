@@ -2,7 +2,6 @@ import Attempts
 import Postgres
 import PushContract
 import ServiceKit
-import ServiceLifecycle
 import TestDatabase
 import TestSupport
 import Testing
@@ -72,14 +71,10 @@ struct SendCopyTests {
                 return #"{"sendId": "m\#(number)", "title": "t", \#(target)}"#
             }
             let post = try bench.post("[\(items.joined(separator: ","))]")
-            let group = ServiceGroup(configuration: .init(services: [dispatcher, enqueueService], logger: .silent))
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { try await group.run() }
+            try await withServices([dispatcher, enqueueService]) {
                 // The dispatcher has to see first that the queue is empty.
                 try await bench.refuse("INSERT", on: "pushReady", when: "true")
                 try await eventually("they are stored") { (try? await enqueueService.submit(post)) != nil }
-                await group.triggerGracefulShutdown()
-                try await tasks.waitForAll()
             }
             let made = try await bench.pool.query(
                 """

@@ -90,8 +90,8 @@ struct SendingBench {
     }
 
     /// Refuses no payload.
-    func enqueueService(_ dispatcher: SendDispatcher? = nil) -> EnqueueService {
-        EnqueueService(store: store, check: { _, _, _, _ in nil }, dispatcher: dispatcher, wake: WakeSignal(), logger: .silent)
+    func enqueueService(_ dispatcher: SendDispatcher? = nil, logger: Logger = .silent) -> EnqueueService {
+        EnqueueService(store: store, check: { _, _, _, _ in nil }, dispatcher: dispatcher, wake: WakeSignal(), logger: logger)
     }
 
     /// Refuses no payload, and knows no provider.

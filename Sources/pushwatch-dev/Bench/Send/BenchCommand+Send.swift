@@ -36,6 +36,7 @@ extension BenchCommand {
         @Option(help: "Sends of each measurement of a rate.") var sends = 60_000
         @Option(help: "Milliseconds between the requests of the measurement at half the rate, which share its sends evenly.")
         var interval = 10
+        @Flag(help: "Give each send of the end-to-end rates a collapseId of its own, as updates of scores have.") var collapse = false
         @Option(help: "Sends in the queue that is drained.") var deliveries = 1_000_000
         @Option(help: "A program to compare the end-to-end rates with.") var compareWith: String?
         @Flag(help: "About a minute, less exact.") var quick = false
@@ -59,6 +60,7 @@ extension BenchCommand {
             settings.connections = connections
             settings.compareWith = compareWith
             settings.interval = .milliseconds(interval)
+            settings.collapses = collapse
             settings.sends = quick ? min(sends, 10_000) : sends
             settings.deliveries = quick ? min(deliveries, 50_000) : deliveries
             if quick { settings.workedOff = 500_000 }

@@ -48,7 +48,7 @@ struct EndToEnd {
             logger: Logger(label: "bench")
         )
         defer { pool.close() }
-        let load = SendLoad(port: server.port, key: server.key)
+        let load = SendLoad(port: server.port, key: server.key, collapses: settings.collapses)
         let run = UUID().uuidString
         _ = try await drain(pool, load, settings.sends / 20, run: run + "-warm")
         let postgres = try await ProcessUse.postgres(of: pool)

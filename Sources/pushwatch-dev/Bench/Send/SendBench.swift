@@ -19,6 +19,8 @@ struct SendBench {
         var connections = [1, 2, 4]
         /// Of each measurement of a rate.
         var sends = 60_000
+        /// Each of them has a `collapseId` of its own.
+        var collapses = false
         /// Of the measurement of latency.
         var seconds = 8.0
         /// Between the requests of that measurement.

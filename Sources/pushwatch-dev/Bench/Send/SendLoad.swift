@@ -14,13 +14,15 @@ struct SendLoad: Sendable {
     let url: String
     let key: String
     /// The JSON of a send, by its number and the name of the run.
-    var element: @Sendable (_ number: Int, _ run: String) -> String = { number, run in
-        #"{"sendId":"\#(run)-\#(number)","uid":"user-\#(number)","token":"\#(SendLoad.token)","provider":"apns","app":"\#(SendLoad.app)","#
-            + #""title":"\#(SendLoad.title)","body":"\#(SendLoad.body)"}"#
-    }
+    var element: @Sendable (_ number: Int, _ run: String) -> String
     private let client: CurlClient
 
-    init(port: Int, key: String) {
+    /// - Parameter collapses: each send has a `collapseId` of its own.
+    init(port: Int, key: String, collapses: Bool = false) {
+        element = { number, run in
+            #"{"sendId":"\#(run)-\#(number)","uid":"user-\#(number)","token":"\#(SendLoad.token)","provider":"apns","app":"\#(SendLoad.app)","#
+                + #""title":"\#(SendLoad.title)","body":"\#(SendLoad.body)""# + (collapses ? #","collapseId":"score-\#(number)"}"# : "}")
+        }
         url = "http://127.0.0.1:\(port)/sends"
         self.key = key
         var configuration = CurlClientConfiguration()
