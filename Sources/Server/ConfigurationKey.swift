@@ -48,7 +48,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
     static let databaseReadersLag = Self(
         "database.readersLagSeconds",
-        "of a replica that is further behind nothing is read",
+        "how far the replica may be behind; beyond that, pages are read from the primary",
         standard: "30"
     )
     static let databasePreparesStatements = Self(
@@ -78,7 +78,11 @@ package struct ConfigurationKey: Sendable, Hashable {
         "memory of those filters at most, in MiB, 2 bytes an attempt of eight days; what is beyond is looked up by index",
         standard: "1024"
     )
-    static let labelApps = Self("attempts.labels.apps", "apps of a key and day that are counted apart", standard: "100")
+    static let labelApps = Self(
+        "attempts.labels.apps",
+        "distinct apps per API key and day; further ones are counted as 'other'",
+        standard: "100"
+    )
     static let labelAppVersions = Self("attempts.labels.appVersions", "the same of app versions", standard: "1000")
     static let labelProviderCodes = Self("attempts.labels.providerCodes", "the same of provider codes", standard: "1000")
     static let alertsMaxApps = Self("alerts.maxApps", "apps that a rule by app is evaluated for, at most", standard: "1000")
@@ -108,7 +112,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let publicURL = Self("public.url", "where people reach this service; used in links", standard: "http://host:port")
     static let bootstrapKey = Self("bootstrap.key", "an API key with every scope, for a first start", isSecret: true)
     static let signInLifetime = Self("signIn.lifetimeHours", "how long somebody stays signed in", standard: "12")
-    static let signInIdle = Self("signIn.idleMinutes", "who does nothing that long is signed out", standard: "120")
+    static let signInIdle = Self("signIn.idleMinutes", "minutes without a request after which a session ends", standard: "120")
     static let proxyHeader = Self("signIn.proxy.header", "header in which a proxy in front names the person it has signed in")
     static let proxyAddresses = Self(
         "signIn.proxy.addresses",
@@ -153,8 +157,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
     static let sendRetryBase = Self(
         "sends.retryBaseSeconds",
-        "first wait before a retry; doubles with jitter",
-        standard: "the provider's minimum"
+        "replaces all waits between attempts by a random one of at most this; for tests and demonstrations",
+        standard: "by provider and failure"
     )
     static let sendBulkThreshold = Self(
         "sends.bulkThreshold",
@@ -164,7 +168,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let matchFeedURLs = Self("matches.feedUrls", "score feeds to poll, separated by commas (docs/score-feed.md)", isSecret: true)
     static let sendWebhooksFile = Self(
         "sends.webhooksFile",
-        "YAML file with webhooks that are sent the outcomes of sends (docs/operations.md#outcomes-by-webhook)"
+        "YAML file with webhooks that receive the outcomes of sends (docs/operations.md#outcomes-by-webhook)"
     )
     static let matchFeedsFile = Self("matches.feedsFile", "YAML file with score feeds (docs/score-feed.md)")
     static let deactivationLimiterPercent = Self(

@@ -36,11 +36,11 @@ extension ScoreFeed {
         }
         let priority = item["priority"] ?? 1
         guard let priority = priority as? Int, (1...9).contains(priority) else {
-            throw ConfigurationError("\(path): `priority` is a whole number from 1, which is heard first, to 9.")
+            throw ConfigurationError("\(path): `priority` must be a whole number from 1, which is heard first, to 9.")
         }
         let name = item["name"] as? String
         guard item["name"] == nil || name.map({ (1...100).contains($0.utf8.count) && ScoreFeed.isVisible($0) }) ?? false else {
-            throw ConfigurationError("\(path): `name` is 1 to 100 visible ASCII characters, without spaces.")
+            throw ConfigurationError("\(path): `name` must be 1 to 100 visible ASCII characters, without spaces.")
         }
         self.init(url: url, name: name, tokenFile: item["tokenFile"] as? String, priority: Int16(priority))
         do throws(FeedError) {

@@ -128,7 +128,7 @@ package struct ServerConfiguration: Sendable {
     package var sendRetryBase: Duration?
     /// Score feeds to poll.
     var matchFeeds: [ScoreFeed] = []
-    /// When so many tokens are refused that none is switched off.
+    /// When so many tokens are refused that none is deactivated.
     /// A send with more deliveries is bulk unless it names a class.
     var bulkThreshold = 1000
     var deactivationLimiter = DeactivationDecision.Limits()

@@ -42,12 +42,12 @@ extension ServerParts {
         SendRoutes(store: sends, enqueueService: enqueueService, dryRun: dryRun).add(to: router)
         OutcomeRoutes(stream: OutcomeStream(pool: pools.ingest)).add(to: router)
         live.addRoutes(to: router)
-        guard audience == .everyone else { return router }
         AudienceRoutes(store: AudienceStore(pool: pools.ingest), audit: audit).add(to: router)
+        MatchRoutes(store: matches).add(to: router)
+        guard audience == .everyone else { return router }
         OutcomeWebhookRoutes(store: OutcomeWebhookStore(pool: pools.ingest), audit: audit).add(to: router)
         DeadLetterRoutes(store: sends, wake: wake, audit: audit).add(to: router)
         ThrottleRoutes(store: ThrottleStore(pool: pools.ingest), audit: audit).add(to: router)
-        MatchRoutes(store: matches).add(to: router)
         CircuitRoutes(store: sends, wake: wake, audit: audit).add(to: router)
         DeactivationLimiterRoutes(store: sends.deactivationLimiters, audit: audit).add(to: router)
         AlertRoutes(pool: pools.readers, rules: rules, receivers: receivers, audit: audit).add(to: router)

@@ -206,8 +206,6 @@ struct ServerParts: Sendable {
                 services.append(TokenEncryptionBackfill(pool: pools.sending, keySet: keySet, logger: logger))
             }
         }
-        // Every role that pushes reloads changed credentials.
-        if !configuration.roles.isDisjoint(with: [.send, .live]) { services.append(providers) }
         var accepted: [@Sendable () -> [String: Timestamp]] = [live.service.lastAccepted]
         if let dispatcher {
             accepted.append(dispatcher.lastAccepted)
@@ -216,6 +214,7 @@ struct ServerParts: Sendable {
         }
         services.append(InstanceReporter(store: InstanceStore(pool: pools.ingest), logger: logger, report: instance(accepted)))
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {
+            services.append(providers)
             services.append(ledger)
             services.append(WriterHeartbeat(pool: pools.ingest, uncommitted: uncommitted, labels: labels, logger: logger))
             services.append(keptApps())

@@ -27,7 +27,7 @@ struct CircuitsCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withPool { pool, _ in
                 let circuits = try await SendStore(pool: pool, record: { _, _ in }).circuits()
-                if json { return try Terminal.printLine(json: circuits.map(CircuitDocument.init)) }
+                if json { return try Terminal.printLine(json: CircuitsDocument(circuits)) }
                 if circuits.isEmpty { return Terminal.printLine("No circuit is open.") }
                 let rows = circuits.map { circuit in
                     [

@@ -56,7 +56,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigurationOptions
         @OptionGroup var selection: Selection
         @Option(help: "Rows at most.") var limit = 100
-        @Flag(help: "Print JSON.") var json = false
+        @Flag(help: "Print JSON, as GET /sends/dead returns it.") var json = false
 
         func validate() throws {
             guard (1...100_000).contains(limit) else { throw ValidationError("--limit must be from 1 to 100000.") }
@@ -66,7 +66,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
             try await options.withPool { pool, _ in
                 let store = SendStore(pool: pool, record: { _, _ in })
                 let letters = try await store.deadLetters(selection.filter(now: .now()), limit: limit)
-                if json { return try Terminal.printLine(json: letters.map(DeadLetterDocument.init)) }
+                if json { return try Terminal.printLine(json: DeadLettersDocument(letters)) }
                 if letters.isEmpty { return Terminal.printLine("None.") }
                 let rows = letters.map { letter in
                     [
@@ -101,7 +101,8 @@ struct DeadLettersCommand: AsyncParsableCommand {
         )
         var expiresIn = CommandDuration.hours(1)
         @Option(help: "Who retries them.") var author: String = NSUserName()
-        @Flag(help: "Only count what would be retried.") var dryRun = false
+        @Flag(help: "Only count what matches, at most 100000. Deliveries of cancelled sends are counted, but not retried.") var dryRun =
+            false
         @Flag(help: "Print JSON: the number of deliveries.") var json = false
 
         func validate() throws {

@@ -27,7 +27,7 @@ struct LimitersCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withPool { pool, _ in
                 let open = try await DeactivationLimiterStore(pool: pool).open()
-                if json { return try Terminal.printLine(json: open.map(DeactivationLimiterDocument.init)) }
+                if json { return try Terminal.printLine(json: DeactivationLimitersDocument(open)) }
                 if open.isEmpty { return Terminal.printLine("No limiter is open.") }
                 let rows = open.map { limiter in
                     [

@@ -9,7 +9,7 @@ extension SendsCommand {
     /// `pushwatch sends webhooks`
     struct Webhooks: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the webhooks that are sent outcomes: how far each has come, and what is wrong.",
+            abstract: "List the webhooks that receive outcomes: how far each has come, and what is wrong.",
             discussion:
                 "Webhooks are configured in the file of sends.webhooksFile. A webhook is listed once an instance has looked for its outcomes."
         )
@@ -30,9 +30,9 @@ extension SendsCommand {
         func run() async throws {
             try await options.withPool(connections: 1) { pool, _ in
                 let webhooks = try await OutcomeWebhookStore(pool: pool).all()
-                if json { return try Terminal.printLine(json: webhooks) }
+                if json { return try Terminal.printLine(json: OutcomeWebhooksDocument(webhooks)) }
                 if webhooks.isEmpty {
-                    return Terminal.printLine("No webhook is sent outcomes. Configure one in the file of sends.webhooksFile.")
+                    return Terminal.printLine("No webhook receives outcomes. Configure one in the file of sends.webhooksFile.")
                 }
                 let rows = webhooks.map(Self.row)
                 let header = ["NAME", "CURSOR", "WAITING SINCE", "LAST DELIVERED", "FAILURES", "LAST ERROR", "DEAD-LETTERED"]
@@ -50,7 +50,7 @@ extension SendsCommand {
     /// `pushwatch sends replay NAME --after CURSOR`
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send a webhook everything behind a cursor once more.",
+            abstract: "Send a webhook everything after a cursor once more.",
             discussion: """
                 The receiver knows repeated outcomes by their cursors.
 
@@ -61,12 +61,13 @@ extension SendsCommand {
         @OptionGroup var options: ConfigurationOptions
         @Argument(help: "As pushwatch sends webhooks lists it.") var name: String
         @Option(help: "Who asks for it, for the audit.") var author: String = NSUserName()
-        @Option(help: "0-0: everything that is kept.", transform: SendsCommand.cursor) var after: OutcomeCursor
+        @Option(help: "Cursor after which outcomes are sent again; 0-0 is the beginning of what is kept.", transform: SendsCommand.cursor)
+        var after: OutcomeCursor
 
         func run() async throws {
             try await options.withPool(connections: 1) { pool, _ in
                 guard let (before, now) = try await OutcomeWebhookStore(pool: pool).replay(name, after: after) else {
-                    throw ValidationError("No webhook named \(name) has sent outcomes: pushwatch sends webhooks lists them.")
+                    throw ValidationError("There is no webhook named \(name): pushwatch sends webhooks lists them.")
                 }
                 try await pool.audit(by: author).note(.replayWebhook, name, "after \(after.text)", before: before, after: now)
                 Terminal.printLine("\(name) is sent the outcomes behind \(now.cursor) again; it was at \(before.cursor).")

@@ -40,7 +40,7 @@ struct SendsCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withPool(connections: 1) { pool, _ in
                 let stream = OutcomeStream(pool: pool)
-                let filter = OutcomeStream.Filter(sendId: send, app: app, author: author)
+                let filter = OutcomeStream.Filter(sendId: send, apps: app.map { [$0] }, authors: author.map { [$0] })
                 var cursor = after
                 var isAway = false
                 while true {

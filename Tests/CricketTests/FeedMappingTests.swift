@@ -54,7 +54,7 @@ struct FeedMappingTests {
             (#""side": 2"#, #""side": 3"#, "/data/games/0/inns/0/side: No element of /data/games/0/sides has the key \"3\""),
             (
                 #""r": 40"#, #""r": -1"#,
-                "/innings/0/runs: \"runs\" is a whole number from 0 to 5000. In the answer: /data/games/0/inns/0/r."
+                "/innings/0/runs: \"runs\" must be a whole number from 0 to 5000. In the answer: /data/games/0/inns/0/r."
             ),
             (#""w": 3, "#, "", "/innings/0/wickets: Add the field \"wickets\". In the answer: /data/games/0/inns/0/w."),
             (#""inns": ["#, #""inns": 4, "x": ["#, "/data/games/0/inns: An array is expected here"),
@@ -77,7 +77,7 @@ struct FeedMappingTests {
             (#"{"each": "/a"}"#, "/state: Add \"state\""), (#"{"state": "/x"}"#, "/state: \"state\" is a mapping"),
             (#"{"state": {"matchId": "id"}}"#, "/state/matchId: \"id\" is not a path"),
             (#"{"state": {"phase": {"path": "/p", "value": {}}}}"#, "/state/phase/value: \"value\" is not known here"),
-            (#"{"state": {"phase": {"path": "/p", "as": "date"}}}"#, "/state/phase/as: \"as\" is one of text"),
+            (#"{"state": {"phase": {"path": "/p", "as": "date"}}}"#, "/state/phase/as: \"as\" must be one of text"),
             (#"{"state": {"teams": {"each": "/t"}}}"#, "/state/teams/item: Add \"item\""),
             (#"{"state": {"teams": {"each": "t", "item": {}}}}"#, "/state/teams/each: \"each\" is a path"),
             (#"{"state": {"phase": {"path": "/p", "otherwise": "live"}}}"#, "/state/phase/otherwise: \"otherwise\" goes with"),

@@ -65,6 +65,7 @@ extension WholeService {
                 let removed = try await Shell.run(ServerProcess.binary, ["throttles", "remove", "--all"], in: directory)
                 #expect(removed.output.contains("Removed 1"), "\(removed.output)")
                 try await expectJSONOfChanges(in: directory)
+                try await expectJSONOfRoutes(at: url, in: directory)
                 // The server, by its URL and key: it answers, although no device of this user is known.
                 let sent = try await Shell.run(ServerProcess.binary, ["send", "--uid", "nobody", "--title", "x"], in: directory)
                 #expect(!sent.output.contains("cannot be reached") && !sent.output.contains("No API key"), "\(url): \(sent.output)")
@@ -102,6 +103,27 @@ extension WholeService {
             let start = try #require(added["from"] as? String)
             #expect(added["author"] as? String == "asha")
             #expect(try await run("exclusions", "remove", start)["removed"] as? String == start)
+        }
+
+        /// `--json` prints an object with the members of the route that the command's help names.
+        private func expectJSONOfRoutes(at url: String, in directory: String) async throws {
+            func run(_ arguments: [String]) async throws -> [String: Any] {
+                let done = try await Shell.run(ServerProcess.binary, arguments + ["--json"], in: directory)
+                return try #require(try JSONSerialization.jsonObject(with: Data(done.output.utf8)) as? [String: Any], "\(done.output)")
+            }
+            let made = try await run(["keys", "create", "--name", "reader", "--scope", "sends:read", "--scope", "alerts:read"])
+            let api = API(url: url, bearer: try #require(made["key"] as? String))
+            for (command, path) in [
+                (["acceptances", "list"], "/acceptances"), (["alerts", "list"], "/alerts"), (["circuits", "list"], "/sends/circuits"),
+                (["dead-letters", "list"], "/sends/dead"), (["limiters", "list"], "/sends/deactivation-limiters"),
+                (["queues", "list"], "/sends/backlog"), (["sends", "webhooks"], "/sends/webhooks"), (["silences", "list"], "/silences"),
+                (["throttles", "list"], "/sends/throttle"),
+            ] {
+                let help = try await Shell.run(ServerProcess.binary, command + ["--help"], in: directory)
+                #expect(help.output.contains("as GET \(path)"), "\(command): \(help.output)")
+                let route = try await api.get(path).json
+                #expect(try await Set(run(command).keys) == Set(route.keys), "\(command)")
+            }
         }
 
         @Test("a state directory of the schema before the first release is recognised, and the error says what to do")

@@ -77,7 +77,12 @@ import Testing
         /// The credential that a push of any app is signed with.
         var credential: String? { registry.lookup(.apns, app: "any", environment: .sandbox)?.credential }
 
-        static func with(_ first: APNsSigningKey, _ second: APNsSigningKey, _ body: (Rotation) async throws -> Void) async throws {
+        static func with(
+            _ first: APNsSigningKey,
+            _ second: APNsSigningKey,
+            roles: Set<ServerConfiguration.Role> = Set(ServerConfiguration.Role.allCases),
+            _ body: (Rotation) async throws -> Void
+        ) async throws {
             try await withTestDirectory { directory in
                 var configuration = SimulatorConfiguration(directory: directory)
                 var credentials = try SimulatorCredentials.generate()
@@ -89,6 +94,7 @@ import Testing
                     var server = ServerConfiguration(databaseURL: "postgresql://nowhere")
                     server.providersCAFile = endpoints.caFile
                     server.credentialsFile = directory + "/credentials.yml"
+                    server.roles = roles
                     let verdicts = try await CredentialCheck.run(server, app: "com.example.app", logger: .silent)
                     #expect(verdicts.map(\.state) == [.accepted, .accepted], "\(verdicts)")
                     #expect(verdicts.first?.keyAgeDays == 10)
@@ -123,6 +129,22 @@ import Testing
             let token = String(repeating: "a1", count: 32)
             let target = PushTarget(provider: .apns, token: token, environment: .sandbox, app: "com.example.app")
             return await provider.send(PushMessage(title: "a"), to: target, attemptId: UUID().uuidString, now: .now())
+        }
+    }
+
+    @Test(
+        "an instance that pushes nothing takes a changed key without asking the provider, so that it knows the apps; but nothing that is no key"
+    )
+    func withoutPushing() async throws {
+        let first = APNsSigningKey.generate()
+        try await Rotation.with(first, APNsSigningKey.generate(keyId: "PWSIMKEY02"), roles: [.api, .alert]) { rotation in
+            rotation.simulator.removeRequests()
+            try await rotation.change("no key", keyId: "PWSIMKEY09", age: 9)
+            #expect(rotation.registry.fault?.contains("PEM") == true, "\(rotation.registry.fault ?? "no fault")")
+            try await rotation.change(APNsSigningKey.generate().privateKeyPEM, keyId: "PWSIMKEY09", age: 8)
+            #expect(rotation.registry.fault == nil)
+            #expect(rotation.credential?.hasPrefix("PWSIMTEAM1/PWSIMKEY09#") == true)
+            #expect(rotation.simulator.requests(provider: .apns).isEmpty)
         }
     }
 

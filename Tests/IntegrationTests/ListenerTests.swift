@@ -49,7 +49,9 @@ struct ListenerTests {
                 let callers = API(url: url, bearer: RunningServer.bootstrapKey)
                 for api in [callers, operators] {
                     try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
-                    #expect(try await api.get("/attempts?uid=nobody").status == 200)
+                    for path in ["/attempts?uid=nobody", "/audiences"] { #expect(try await api.get(path).status == 200, "\(path)") }
+                    let match = try await api.call("PUT", "/matches/m1", type: "application/json", body: Array("{}".utf8))
+                    #expect(match.status == 422, "refused by the route: \(match.text)")
                 }
                 for path in ["/", "/alerts", "/metrics", "/sign-in"] {
                     let (here, there) = (try await callers.get(path).status, try await operators.get(path).status)

@@ -126,7 +126,7 @@ struct AlertTests {
             #expect(outcomes.map { $0["providerErrorCode"] } == [nil, nil, "PayloadTooLarge", nil, "Unregistered"])
             #expect(outcomes.map { $0["reasonCode"] } == [nil, nil, "unknown", nil, "token_not_registered"])
             #expect(outcomes.map { $0["attempts"] } == [0, 0, 1, 0, 1])
-            let only = OutcomeStream.Filter(app: "com.example.other")
+            let only = OutcomeStream.Filter(apps: ["com.example.other"])
             #expect(try await OutcomeStream(pool: bench.pool).page(after: .start, only, limit: 1000).outcomes.isEmpty)
             let lines = try await Fsck([QueueCheck()], pool: bench.pool, pause: .zero, now: .now()).run().lines
             #expect(lines.allSatisfy { $0.faultCount == 0 })

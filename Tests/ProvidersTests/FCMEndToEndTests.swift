@@ -129,6 +129,18 @@ import Testing
         }
     }
 
+    @Test("an access token that cannot be renewed in time is used while it is valid")
+    func slowRenewal() async throws {
+        try await Simulation.run { simulation in
+            let provider = try simulation.fcm(timeout: .seconds(5))
+            #expect(await simulation.send(by: provider).status == .sent)
+            simulation.clock.advance(by: .seconds(3400))
+            simulation.simulator.setFaults([FaultRule(provider: .oauth, effect: .hang)])
+            #expect(await simulation.send(by: provider).status == .sent)
+            #expect(simulation.simulator.requests(provider: .oauth).count == 2)
+        }
+    }
+
     @Test("a push that is never answered has an unknown outcome")
     func hang() async throws {
         try await Simulation.run { simulation in

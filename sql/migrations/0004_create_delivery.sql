@@ -42,7 +42,7 @@ CREATE TABLE pushSends (
 
 CREATE INDEX pushSends_createdAt ON pushSends USING brin (createdAt);
 
-COMMENT ON TABLE pushSends IS 'What callers asked for. Rows are never updated.';
+COMMENT ON TABLE pushSends IS 'What callers asked for. Only expiresAt changes, when dead letters are retried.';
 COMMENT ON COLUMN pushSends.content IS 'The content of the push. Never to be granted to analysts.';
 
 CREATE TABLE pushDeliveries (
@@ -218,7 +218,8 @@ COMMENT ON TABLE pushFinished IS 'Deliveries that were sent, cancelled, or repla
 CREATE TABLE pushDead (
     deliveryId        bigint      PRIMARY KEY,
     queue             integer     NOT NULL,
-    -- failed: a permanent rejection, or an unknown outcome that must not be repeated; unreachable: the device has no token.
+    -- failed: a permanent rejection, or an unknown outcome that must not be repeated; unreachable: no token
+    -- that may be used, with DeviceNotRegistered, TokenInactive, TokenSuspect or TokenUnreadable as providerErrorCode.
     outcome           text        NOT NULL CHECK (outcome IN ('failed', 'expired', 'unreachable')),
     attempts          integer     NOT NULL,
     reasonCode        pushReason,

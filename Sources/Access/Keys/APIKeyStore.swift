@@ -22,9 +22,9 @@ package struct APIKeyStore: Sendable {
             case .unknownScope(let scope):
                 "there is no scope \(scope); there are \(Scope.grantable.map(\.rawValue).joined(separator: ", "))"
             case .noScopes: "a key without scopes can do nothing; name at least one"
-            case .invalidName: "the name of a key has 1 to 100 characters"
+            case .invalidName: "the name of a key must have 1 to 100 characters"
             case .invalidQuota: "the quota is a number of requests a minute, from 1 to \(Int32.max)"
-            case .invalidApp: "the name of an app has 1 to 200 characters"
+            case .invalidApp: "the name of an app must have 1 to 200 characters"
             case .expiresInThePast: "a key expires in the future, or never"
             case .notActive(let id): "no active key has the id `\(id)`; `pushwatch keys list` lists them"
             case .replaced(let id): "this key was replaced by the key `\(id)`; rotate that one"

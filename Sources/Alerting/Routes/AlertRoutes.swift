@@ -54,7 +54,7 @@ package struct AlertRoutes: Sendable {
         }
         let limit = try query["limit"].map { text throws(Problem) -> Int in
             guard let limit = Int(text), (1...500).contains(limit) else {
-                throw .badRequest("limit is a number from 1 to 500.", code: "invalid_parameter")
+                throw .badRequest("limit must be a number from 1 to 500.", code: "invalid_parameter")
             }
             return limit
         }

@@ -67,9 +67,9 @@ extension MatchScore: FeedValue {
 
     private func checkIdentity(_ fields: StrictFields) throws(FeedError) {
         guard (1...200).contains(matchId.utf8.count), matchId.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw fields.fault("matchId", "\"matchId\" is 1 to 200 visible ASCII characters, without spaces.")
+            throw fields.fault("matchId", "\"matchId\" must be 1 to 200 visible ASCII characters, without spaces.")
         }
-        guard sequence.map({ $0 >= 0 }) ?? true else { throw fields.fault("sequence", "\"sequence\" is a whole number from 0 up.") }
+        guard sequence.map({ $0 >= 0 }) ?? true else { throw fields.fault("sequence", "\"sequence\" must be a whole number from 0 up.") }
         guard teams.count == 2, teams[0].short != teams[1].short else {
             throw fields.fault("teams", "Send the two teams, with different short names.")
         }

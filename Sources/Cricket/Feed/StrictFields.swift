@@ -38,7 +38,7 @@ struct StrictFields {
     mutating func number(_ name: String, _ range: ClosedRange<Int>) throws(FeedError) -> Int? {
         guard let number = try optional(name, as: Int.self) else { return nil }
         guard range.contains(number) else {
-            throw fault(name, "\"\(name)\" is a whole number from \(range.lowerBound) to \(range.upperBound).")
+            throw fault(name, "\"\(name)\" must be a whole number from \(range.lowerBound) to \(range.upperBound).")
         }
         return number
     }
@@ -52,7 +52,7 @@ struct StrictFields {
     mutating func text(_ name: String, _ length: ClosedRange<Int>) throws(FeedError) -> String? {
         guard let text = try optional(name, as: String.self) else { return nil }
         guard length.contains(text.unicodeScalars.count) else {
-            throw fault(name, "\"\(name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
+            throw fault(name, "\"\(name)\" must have \(length.lowerBound) to \(length.upperBound) characters.")
         }
         guard !text.hasControlCharacter else {
             throw fault(name, "\"\(name)\" must not hold control characters.")
@@ -70,7 +70,7 @@ struct StrictFields {
     where Choice.RawValue == String {
         let text: String = try required(name)
         guard let choice = Choice(rawValue: text) else {
-            throw fault(name, "\"\(name)\" is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
+            throw fault(name, "\"\(name)\" must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
         return choice
     }

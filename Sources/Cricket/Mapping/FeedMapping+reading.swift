@@ -88,7 +88,7 @@ extension FeedMapping.Node {
         if let json = fields.take("as") {
             guard let target = json.string.flatMap(FeedConversion.Target.init) else {
                 let known = FeedConversion.Target.allCases.map(\.rawValue).joined(separator: ", ")
-                throw fields.fault("as", "\"as\" is one of \(known).")
+                throw fields.fault("as", "\"as\" must be one of \(known).")
             }
             conversion.target = target
         }

@@ -53,7 +53,7 @@ package struct AudienceRoutes: Sendable {
         let caller = try context.requireCaller()
         let id = try context.path("audienceId")
         guard (1...200).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw Problem.badRequest("An audienceId has 1 to 200 visible ASCII characters, without spaces.")
+            throw Problem.badRequest("An audienceId must have 1 to 200 visible ASCII characters, without spaces.")
         }
         _ = try request.requireContentType("application/json")
         var fields = try JSONFields(try JSONParser.parse(try await reader.read(request)))

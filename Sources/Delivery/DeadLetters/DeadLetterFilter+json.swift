@@ -13,7 +13,7 @@ extension DeadLetterFilter {
         where Choice.RawValue == String {
             guard let value = text(name) else { return nil }
             guard let choice = Choice(rawValue: value) else {
-                throw .badRequest("The query's \(name) is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
+                throw .badRequest("The query's \(name) must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
             }
             return choice
         }

@@ -37,10 +37,10 @@ package struct DeadLetterRoutes: Sendable {
         let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
         let filter = try DeadLetterFilter(query: query, now: now())
         guard let limit = Int(query["limit"] ?? "100"), (1...1000).contains(limit) else {
-            throw Problem.badRequest("`limit` is a number from 1 to 1000.", code: "invalid_parameter")
+            throw Problem.badRequest("`limit` must be a number from 1 to 1000.", code: "invalid_parameter")
         }
         let letters = try await store.deadLetters(filter, limit: limit)
-        return try JSONResponse(DeadLettersDocument(deadLetters: letters.map(DeadLetterDocument.init))).response()
+        return try JSONResponse(DeadLettersDocument(letters)).response()
     }
 
     private func retryDeadLetters(_ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -65,12 +65,15 @@ struct RetriedDeadLettersDocument: Encodable, Sendable {
     var mayBeMore: Bool
 }
 
-struct DeadLettersDocument: Encodable, Sendable {
+/// The dead letters that match, newest first.
+package struct DeadLettersDocument: Encodable, Sendable {
     var deadLetters: [DeadLetterDocument]
+
+    package init(_ letters: [DeadLetter]) { deadLetters = letters.map(DeadLetterDocument.init) }
 }
 
 /// A dead letter as the API shows it.
-package struct DeadLetterDocument: Encodable, Sendable {
+struct DeadLetterDocument: Encodable, Sendable {
     var sendId: String
     var uid: String
     var deviceId: String?
@@ -82,7 +85,7 @@ package struct DeadLetterDocument: Encodable, Sendable {
     var attempts: Int
     var finishedAt: Timestamp
 
-    package init(_ letter: DeadLetter) {
+    init(_ letter: DeadLetter) {
         sendId = letter.sendId
         uid = letter.uid
         deviceId = letter.deviceId

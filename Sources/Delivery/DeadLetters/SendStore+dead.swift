@@ -18,7 +18,8 @@ extension SendStore {
 
     /// Puts dead letters back into the queue, each as its next try, oldest first; how many.
     ///
-    /// What has expired, or is about to, lives `lifetime` longer: that is what a redrive is for. Cancelled sends stay where they are.
+    /// What has expired, or is about to, lives `lifetime` longer: that is what a redrive is for. Cancelled sends stay where they are, and those
+    /// with a `collapseId` of which it is no longer known whether a newer one was sent.
     package func retryDeadLetters(_ filter: DeadLetterFilter, lifetime: Duration, limit: Int = SendStore.retryLimit) async throws -> Int {
         try await pool.performTransaction { connection in
             let retried = try connection.query(
@@ -26,6 +27,7 @@ extension SendStore {
                 WITH picked AS MATERIALIZED (
                     SELECT x.deliveryId, d.sendId \(DeadQueries.matching(filter))
                     AND NOT EXISTS (SELECT FROM pushCancels c WHERE c.sendId = d.sendId)
+                    AND (d.collapseKey IS NULL OR EXISTS (SELECT FROM pushNewest n WHERE n.collapseKey = d.collapseKey))
                     ORDER BY x.finishedAt, x.deliveryId LIMIT \(min(limit, SendStore.retryLimit)) FOR UPDATE OF x SKIP LOCKED
                 ), taken AS (
                     DELETE FROM pushDead x USING picked WHERE x.deliveryId = picked.deliveryId
@@ -43,6 +45,7 @@ extension SendStore {
                 let (deliveryId, attempts) = try row.decode((Int64, Int32).self)
                 return (deliveryId: deliveryId, attempts: Int(attempts))
             }
+            try DeadQueries.keepKeys(of: retried.map(\.deliveryId), for: lifetime, on: connection)
             try DeadQueries.leaveLeases(retried.map(\.deliveryId), on: connection)
             try SendEvents.record(.retried, retried, on: connection)
             return retried.count
@@ -51,6 +54,21 @@ extension SendStore {
 }
 
 enum DeadQueries {
+    /// So that it stays known which is the newest. In the order in which keys are locked everywhere.
+    static func keepKeys(of deliveryIds: [Int64], for lifetime: Duration, on connection: BlockingConnection) throws {
+        guard !deliveryIds.isEmpty else { return }
+        let end: Query = "clock_timestamp() + \(lifetime.inSeconds) * interval '1 second'"
+        try connection.executeLater(
+            """
+            UPDATE pushNewest SET expiresAt = \(end) WHERE collapseKey = ANY(ARRAY(
+                SELECT n.collapseKey FROM pushDeliveries d JOIN pushNewest n USING (collapseKey)
+                WHERE d.deliveryId = ANY(\(deliveryIds)) AND n.expiresAt < \(end)
+                ORDER BY d.deviceId IS NULL, n.collapseKey FOR UPDATE OF n
+            ))
+            """
+        )
+    }
+
     /// A lease may last for others that were leased with a dead letter, which is no longer there to say that it has ended.
     static func leaveLeases(_ deliveryIds: [Int64], on connection: BlockingConnection) throws {
         guard !deliveryIds.isEmpty else { return }

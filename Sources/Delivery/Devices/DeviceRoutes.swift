@@ -68,7 +68,7 @@ package struct DeviceRoutes: Sendable {
         let caller = try context.requireCaller()
         let uid = request.uri.queryParameters["uid"].map(String.init)
         guard uid.map({ (1...256).contains($0.unicodeScalars.count) && !$0.unicodeScalars.contains("\0") }) ?? true else {
-            throw Problem.invalid("The query parameter \"uid\" has 1 to 256 characters, and no NUL.", code: "invalid_value", pointer: "")
+            throw Problem.invalid("The query parameter \"uid\" must have 1 to 256 characters, and no NUL.", pointer: "")
         }
         guard let userId = caller.userId ?? uid else {
             throw Problem.invalid("Add the query parameter \"uid\": whose devices to list.", code: "missing_field", pointer: "")

@@ -51,9 +51,8 @@ final class DeliveryRunner: Sendable {
     private func prepare(_ started: StartedDelivery) -> Prepared {
         let delivery = started.delivery
         // Time goes on from the database's own reading: this machine's clock may be off.
-        let claimedAt = delivery.claimedAt
-        let anchor = ContinuousClock.now
-        let databaseNow: @Sendable () -> Timestamp = { claimedAt + (ContinuousClock.now - anchor) }
+        let (claimedAt, receivedAt) = (delivery.claimedAt, delivery.receivedAt)
+        let databaseNow: @Sendable () -> Timestamp = { claimedAt + (ContinuousClock.now - receivedAt) }
         switch Preflight.decide(delivery, now: databaseNow()) {
         case .end(let next): return .end(next, at: databaseNow())
         case .send(let token):

@@ -5,7 +5,8 @@ import ServiceLifecycle
 
 /// Publishes and samples the queue's depth and age, and forgets sends that are long over.
 ///
-/// Every process runs one; they do not disturb each other. Failures are logged and tried again in the next turn.
+/// Every process runs one; they do not disturb each other. Failures are logged; counts are tried again in the next turn, removals in their own
+/// next one.
 package struct QueueMaintenance: Service {
     private struct Progress {
         var turn = 0
@@ -43,8 +44,8 @@ package struct QueueMaintenance: Service {
                 try await count()
                 progress.countAfter = .now + (.now - start) * Self.countShare
             }
-            if progress.turn.isMultiple(of: 120) { try await forget() }
             progress.turn += 1
+            if (progress.turn - 1).isMultiple(of: 120) { try await forget() }
         }
         try await service.run()
     }
@@ -56,12 +57,20 @@ package struct QueueMaintenance: Service {
         SendMetrics.gauge(try await store.deactivationLimiters.open())
     }
 
+    /// Each step whatever became of the others.
     private func forget() async throws {
-        while try await store.forget(olderThan: retention) == 500 {}
-        while try await store.forgetQueued() == 5000 {}
-        try await store.forgetNewest()
-        try await OutcomeStream(pool: store.pool).forget(olderThan: retention)
-        try await store.deleteClosedCircuits()
-        try await store.deactivationLimiters.forget()
+        let steps: [() async throws -> Void] = [
+            { while try await store.forget(olderThan: retention) {} },
+            { while try await store.forgetQueued() == SendStore.forgetLimit {} },
+            { try await store.forgetNewest() },
+            { try await OutcomeStream(pool: store.pool).forget(olderThan: retention) },
+            { try await store.deleteClosedCircuits() },
+            { try await store.deactivationLimiters.forget() },
+        ]
+        var failure: (any Error)?
+        for step in steps {
+            do { try await step() } catch is CancellationError { throw CancellationError() } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
     }
 }

@@ -114,7 +114,10 @@ extension SendDispatcher {
             let credential = pipeline.credential(for: PushScope(circuit.scope))
             let interval = CircuitDecision.probeInterval(circuit, delays: configuration.delays, random: Double.random(in: 0...1))
             guard try await store.reserveProbe(circuit, credential: credential, interval: interval) else { continue }
-            if let probe = try await store.claimProbe(of: circuit, lease: configuration.lease, worker: configuration.worker) {
+            let probe = try await notingUnknownLeases {
+                try await store.claimProbe(of: circuit, lease: configuration.lease, worker: configuration.worker)
+            }
+            if let probe {
                 slots.enter(probe, self.credential(probe.scope), now: .now)
                 start(StartedDelivery(probe))
                 probes += 1
@@ -124,6 +127,14 @@ extension SendDispatcher {
             }
         }
         return probes
+    }
+
+    /// A claim that fails may have been committed.
+    private func notingUnknownLeases<Claimed>(_ claim: () async throws -> Claimed) async throws -> Claimed {
+        do { return try await claim() } catch {
+            noteUnknownLeases()
+            throw error
+        }
     }
 
     /// How many more of a queue may be under way now, with regard to what its provider asked for.
@@ -147,18 +158,14 @@ extension SendDispatcher {
         let throttle = queueClaims.throttle(of: queue)
         if let throttle { limit = try await throttles.take(limit, from: throttle) }
         guard limit > 0 else { return 0 }
-        let claimed: [ClaimedDelivery]
-        do {
-            claimed = try await store.claim(
+        let claimed = try await notingUnknownLeases {
+            try await store.claim(
                 queue: queue.id,
                 cursor: first,
                 limit: limit,
                 lease: configuration.lease,
                 worker: configuration.worker
             )
-        } catch {
-            noteUnknownLeases()
-            throw error
         }
         let usual = credential(queue.scope)
         for delivery in claimed {

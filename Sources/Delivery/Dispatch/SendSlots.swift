@@ -18,7 +18,7 @@ final class SendSlots: Sendable {
         var critical = 0
         var others = 0
         /// Unanswered requests, oldest first; those that were answered are removed when they come first.
-        var unanswered: [(deliveryId: Int64, since: ContinuousClock.Instant)] = []
+        var unanswered: [(attempt: Attempt, since: ContinuousClock.Instant)] = []
         var first = 0
 
         init(limit: AdaptiveLimit, capacity: Int) {
@@ -30,20 +30,29 @@ final class SendSlots: Sendable {
 
         func enter(_ delivery: ClaimedDelivery, now: ContinuousClock.Instant) {
             if delivery.deliveryClass == .critical { critical += 1 } else { others += 1 }
-            unanswered.append((delivery.deliveryId, now))
+            unanswered.append((Attempt(delivery), now))
+        }
+    }
+
+    /// A delivery under one lease. While its outcome waits to be written the lease may run out, and the delivery be claimed here again.
+    fileprivate struct Attempt: Hashable {
+        var deliveryId: Int64
+        var leaseToken: Int64
+
+        init(_ delivery: ClaimedDelivery) {
+            deliveryId = delivery.deliveryId
+            leaseToken = delivery.leaseToken
         }
     }
 
     fileprivate struct Lease {
-        var token: Int64
         var use: Use
         var isAnswered = false
     }
 
     fileprivate struct State {
         var uses: [Credential: Use] = [:]
-        /// By delivery.
-        var leases: [Int64: Lease] = [:]
+        var leases: [Attempt: Lease] = [:]
         var byQueue: [Int32: Int] = [:]
         /// Taken, and not entered yet.
         var reserved = 0
@@ -58,8 +67,14 @@ final class SendSlots: Sendable {
 
     /// Attempts under way, and slots that are reserved.
     var count: Int { state.withLock { $0.leases.count + $0.reserved } }
+    /// Those of credentials that are not slow: what waits for slots is not to wait for a provider that does not answer.
+    func countWithoutSlow(now: ContinuousClock.Instant) -> Int {
+        state.withLock { state in
+            state.uses.values.reduce(0) { $0 + (state.isSlow($1, now: now) ? 0 : $1.inFlight) }
+        }
+    }
     /// The tokens of their leases.
-    var leases: Set<Int64> { state.withLock { Set($0.leases.values.map(\.token)) } }
+    var leases: Set<Int64> { state.withLock { Set($0.leases.keys.map(\.leaseToken)) } }
 
     func count(of queue: Int32) -> Int { state.withLock { $0.byQueue[queue, default: 0] } }
 
@@ -72,9 +87,7 @@ final class SendSlots: Sendable {
             for key in requesting { _ = state.use(of: key, capacity: capacity) }
             let active = state.uses.filter { $0.value.inFlight > 0 || requesting.contains($0.key) }
             let shares = active.mapValues { use in
-                let oldest = use.unanswered.dropFirst(use.first).first { state.leases[$0.deliveryId]?.isAnswered == false }
-                let isSlow = oldest.map { now - $0.since > SlotDivision.slow } ?? false
-                return SlotDivision.Share(inFlight: use.inFlight, isSlow: isSlow, limit: use.limit.value)
+                SlotDivision.Share(inFlight: use.inFlight, isSlow: state.isSlow(use, now: now), limit: use.limit.value)
             }
             var slots: [Credential: QueueScheduler.Slots] = [:]
             for (key, capacity) in SlotDivision.capacities(of: shares, capacity: capacity) {
@@ -115,7 +128,7 @@ final class SendSlots: Sendable {
     }
 
     /// The tokens of leases with attempts that were begun, or may be.
-    var known: Set<Int64> { state.withLock { Set($0.leases.values.map(\.token)).union($0.lost.keys) } }
+    var known: Set<Int64> { state.withLock { Set($0.leases.keys.map(\.leaseToken)).union($0.lost.keys) } }
 
     func enter(_ delivery: ClaimedDelivery, _ credential: Credential, now: ContinuousClock.Instant) {
         state.withLock { $0.enter(delivery, credential, capacity: capacity, now: now) }
@@ -136,7 +149,7 @@ final class SendSlots: Sendable {
     /// The provider answered, or did not in time.
     func answer(_ delivery: ClaimedDelivery, _ outcome: PushOutcome, now: ContinuousClock.Instant) {
         state.withLock { state in
-            guard let index = state.leases.index(forKey: delivery.deliveryId) else { return }
+            guard let index = state.leases.index(forKey: Attempt(delivery)) else { return }
             state.leases.values[index].isAnswered = true
             state.leases.values[index].use.limit.note(outcome, now: now)
         }
@@ -145,10 +158,10 @@ final class SendSlots: Sendable {
     /// The outcome is written. True when its credential has free slots enough for another claim.
     func leave(_ delivery: ClaimedDelivery) -> Bool {
         state.withLock { state in
-            guard let use = state.leases.removeValue(forKey: delivery.deliveryId)?.use else { return false }
+            guard let use = state.leases.removeValue(forKey: Attempt(delivery))?.use else { return false }
             state.byQueue[delivery.queue, default: 1] -= 1
             if delivery.deliveryClass == .critical { use.critical -= 1 } else { use.others -= 1 }
-            while use.first < use.unanswered.count, state.leases[use.unanswered[use.first].deliveryId]?.isAnswered != false {
+            while use.first < use.unanswered.count, state.leases[use.unanswered[use.first].attempt]?.isAnswered != false {
                 use.first += 1
             }
             if use.first * 2 >= use.unanswered.count {
@@ -172,6 +185,12 @@ final class SendSlots: Sendable {
 }
 
 extension SendSlots.State {
+    /// Its oldest unanswered request is old.
+    fileprivate func isSlow(_ use: SendSlots.Use, now: ContinuousClock.Instant) -> Bool {
+        let oldest = use.unanswered.dropFirst(use.first).first { leases[$0.attempt]?.isAnswered == false }
+        return oldest.map { now - $0.since > SlotDivision.slow } ?? false
+    }
+
     /// Begun if there is none.
     fileprivate mutating func use(of credential: SendSlots.Credential, capacity: Int) -> SendSlots.Use {
         if let use = uses[credential] { return use }
@@ -187,7 +206,7 @@ extension SendSlots.State {
         now: ContinuousClock.Instant
     ) {
         let use = use(of: credential, capacity: capacity)
-        leases[delivery.deliveryId] = SendSlots.Lease(token: delivery.leaseToken, use: use)
+        leases[SendSlots.Attempt(delivery)] = SendSlots.Lease(use: use)
         byQueue[delivery.queue, default: 0] += 1
         use.enter(delivery, now: now)
     }

@@ -74,5 +74,5 @@ final class SlotWaiters: Sendable {
         }
     }
 
-    private func hasSlots(for count: Int, _ state: State) -> Bool { slots.count + state.expected + count <= usable }
+    private func hasSlots(for count: Int, _ state: State) -> Bool { slots.countWithoutSlow(now: .now) + state.expected + count <= usable }
 }

@@ -61,6 +61,6 @@ package struct Instance: Sendable, Hashable, Codable {
         let tenths = (abs(clockAheadSeconds) * 10).rounded() / 10
         return tenths < 1 ? "agrees" : "\(tenths) s \(clockAheadSeconds > 0 ? "ahead" : "behind")"
     }
-    /// Whether it uses its credentials.
-    var pushes: Bool { roles.contains("send") || roles.contains("live") }
+    /// Whether it uses its credentials: to push, or to know which apps can be sent to.
+    var usesCredentials: Bool { !Set(roles).isDisjoint(with: ["api", "send", "live"]) }
 }

@@ -12,12 +12,12 @@ package struct InstanceDifference: Sendable, Hashable, Codable {
     package var subject: String
     package var sides: [Side]
 
-    /// Credentials are compared among instances that push: others keep what they loaded at their start.
+    /// Credentials are compared among instances that use them: others keep what they loaded at their start.
     package static func all(of instances: [Instance]) -> [InstanceDifference] {
-        let pushing = instances.filter(\.pushes)
+        let using = instances.filter(\.usesCredentials)
         return [difference("version", instances) { $0.version }].compactMap { $0 }
             + Provider.allCases.compactMap { provider in
-                difference("credentials of \(provider.rawValue)", pushing) { instance in
+                difference("credentials of \(provider.rawValue)", using) { instance in
                     let ids = instance.credentials.filter { $0.provider == provider }.map(\.id).sorted()
                     return ids.isEmpty ? "none" : ids.joined(separator: ", ")
                 }

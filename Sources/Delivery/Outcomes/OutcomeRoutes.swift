@@ -73,7 +73,7 @@ package struct OutcomeRoutes: Sendable {
             let known: Set<Substring> = ["after", "limit", "wait", "sendId", "app", "author"]
             if let unknown = query.keys.filter({ !known.contains($0) }).min() {
                 throw .badRequest(
-                    "`\(unknown)` is no parameter of this route; it has \(known.sorted().joined(separator: ", ")).",
+                    "Unknown parameter `\(unknown)`. This route has \(known.sorted().joined(separator: ", ")).",
                     code: "invalid_parameter"
                 )
             }
@@ -88,7 +88,7 @@ package struct OutcomeRoutes: Sendable {
             }
             if let text = query["limit"] {
                 guard let number = Int(text), (1...1000).contains(number) else {
-                    throw .badRequest("`limit` is a number from 1 to 1000.", code: "invalid_parameter")
+                    throw .badRequest("`limit` must be a number from 1 to 1000.", code: "invalid_parameter")
                 }
                 limit = number
             }
@@ -100,8 +100,8 @@ package struct OutcomeRoutes: Sendable {
             }
             filter = OutcomeStream.Filter(
                 sendId: query["sendId"].map(String.init),
-                app: query["app"].map(String.init),
-                author: query["author"].map(String.init)
+                apps: query["app"].map { [String($0)] },
+                authors: query["author"].map { [String($0)] }
             )
         }
     }

@@ -20,18 +20,29 @@ package struct OutcomeStream: Sendable {
     /// What to show; nil: everything.
     package struct Filter: Sendable, Hashable {
         package var sendId: String?
-        package var app: String?
-        package var author: String?
+        /// An outcome that names no app is of none of these.
+        package var apps: Set<String>?
+        /// Names of API keys.
+        package var authors: Set<String>?
+        package var events: Set<String>?
 
-        package init(sendId: String? = nil, app: String? = nil, author: String? = nil) {
+        package init(
+            sendId: String? = nil,
+            apps: Set<String>? = nil,
+            authors: Set<String>? = nil,
+            events: Set<String>? = nil
+        ) {
             self.sendId = sendId
-            self.app = app
-            self.author = author
+            self.apps = apps
+            self.authors = authors
+            self.events = events
         }
     }
 
-    /// Rows that are numbered, and rows that are searched, in one transaction.
+    /// Rows that are numbered in one transaction.
     static let rowLimit = 1000
+    /// Rows that a page with a filter searches.
+    private static let searchLimit = 500
 
     private let pool: PostgresPool
     private let search = OutcomeSearch()
@@ -94,11 +105,13 @@ package struct OutcomeStream: Sendable {
         """
     }
 
-    /// The outcomes that match, in order, then the end of what was searched, without an outcome.
+    /// The outcomes that match, in order, then the end of what was searched, without an outcome. Each row has one outcome or more, so without a
+    /// filter as many are read as outcomes are asked for.
     static func read(after cursor: OutcomeCursor, _ filter: Filter, limit: Int) -> Query {
         """
         WITH searched AS MATERIALIZED (
-            SELECT number, writtenAt, outcomes FROM pushOutcomes WHERE number >= \(cursor.number) ORDER BY number LIMIT \(rowLimit)
+            SELECT number, writtenAt, outcomes FROM pushOutcomes WHERE number >= \(cursor.number) ORDER BY number
+            LIMIT \(filter == Filter() ? limit + 1 : max(limit + 1, searchLimit))
         ), matching AS (
             SELECT s.number, e.index, e.outcome - 'deliveryId' || jsonb_build_object('sendId', p.sendId, 'author', p.author, 'uid', d.uid,
                 'deviceId', d.deviceId, 'platform', d.platform, 'provider', d.provider, 'environment', d.environment, 'app', d.app,
@@ -110,8 +123,9 @@ package struct OutcomeStream: Sendable {
               -- What was forgotten or erased is none. Only alerts have no send.
               AND (p.sendId IS NOT NULL OR e.outcome ? 'alert' AND (d.deliveryId IS NOT NULL OR NOT e.outcome ? 'deliveryId'))
               AND (\(filter.sendId)::text IS NULL OR p.sendId = \(filter.sendId)::text)
-              AND (\(filter.app)::text IS NULL OR d.app = \(filter.app)::text)
-              AND (\(filter.author)::text IS NULL OR p.author = \(filter.author)::text)
+              AND (\(filter.apps == nil) OR d.app = ANY(\(Array(filter.apps ?? []))))
+              AND (\(filter.authors == nil) OR p.author = ANY(\(Array(filter.authors ?? []))))
+              AND (\(filter.events == nil) OR e.outcome->>'event' = ANY(\(Array(filter.events ?? []))))
             ORDER BY s.number, e.index LIMIT \(limit)
         )
         SELECT number, index, jsonb_strip_nulls(outcome) FROM matching
@@ -124,9 +138,15 @@ package struct OutcomeStream: Sendable {
 
     /// Removes outcomes that are as old as the sends that are removed.
     func forget(olderThan age: Duration) async throws {
-        try await pool.execute(
-            "DELETE FROM pushOutcomes WHERE writtenAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'"
-        )
+        let limit = 5000
+        while try await pool.execute(
+            """
+            DELETE FROM pushOutcomes WHERE outcomeId = ANY(ARRAY(
+                SELECT outcomeId FROM (SELECT outcomeId, writtenAt FROM pushOutcomes ORDER BY outcomeId LIMIT \(limit)) oldest
+                WHERE writtenAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'
+            ))
+            """
+        ) == limit {}
         try await pool.execute(
             "DELETE FROM pushOutcomeWebhookDeadLetters WHERE deadAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'"
         )

@@ -89,15 +89,18 @@ private struct OutcomeBatchWriter<Kind: DeliveryKind>: Sendable {
     func write(_ outcomes: [Outcome]) async -> [OutcomeDisposition] {
         intents.answer(outcomes.compactMap(\.intent))
         leases.answer(outcomes.compactMap(\.lease).map { ($0.leaseToken, $0.leaseSize) })
+        var mayBeWritten = false
         do {
-            return try await persist(outcomes, ending: OutcomeGroups(intents: intents.answered, leases: leases.answered))
+            let groups = OutcomeGroups(intents: intents.answered, leases: leases.answered)
+            return try await persist(outcomes, ending: groups, retrying: \.mayPass, mayBeWritten: &mayBeWritten)
         } catch let error as PostgresError where outcomes.count > 1 && !error.isUnavailable {
             // One of them may be at fault. Groups are forgotten with the next batch: until then one of these may still be lost.
             logger.error("outcomes could not be written together, trying one by one", metadata: ["error": "\(error)"])
             var dispositions: [OutcomeDisposition] = []
             for outcome in outcomes {
                 do {
-                    dispositions += try await persist([outcome], ending: OutcomeGroups())
+                    let groups = OutcomeGroups()
+                    dispositions += try await persist([outcome], ending: groups, retrying: \.isUnavailable, mayBeWritten: &mayBeWritten)
                 } catch {
                     dispositions += lose([outcome], error)
                 }
@@ -121,10 +124,17 @@ private struct OutcomeBatchWriter<Kind: DeliveryKind>: Sendable {
         return Array(repeating: .lost, count: outcomes.count)
     }
 
-    private func persist(_ outcomes: [Outcome], ending groups: OutcomeGroups) async throws -> [OutcomeDisposition] {
+    /// - Parameters:
+    ///   - mayPass: after which errors it is tried again, until `writeTimeout`.
+    ///   - mayBeWritten: the answer to an earlier try, with these outcomes and perhaps others, was lost. Stays so.
+    private func persist(
+        _ outcomes: [Outcome],
+        ending groups: OutcomeGroups,
+        retrying mayPass: (PostgresError) -> Bool,
+        mayBeWritten: inout Bool
+    ) async throws -> [OutcomeDisposition] {
         let start = ContinuousClock.now
         var pause = Duration.milliseconds(50)
-        var mayBeWritten = false
         while true {
             do {
                 let report = try await store.write(outcomes, ending: groups, of: owner, mayBeWritten: mayBeWritten)
@@ -134,10 +144,10 @@ private struct OutcomeBatchWriter<Kind: DeliveryKind>: Sendable {
                 log(report)
                 for (outcome, disposition) in zip(outcomes, report.dispositions) { store.kind.report(outcome, disposition) }
                 return report.dispositions
-            } catch let error as PostgresError where error.isUnavailable && ContinuousClock.now - start < writeTimeout {
+            } catch let error as PostgresError where mayPass(error) && ContinuousClock.now - start < writeTimeout {
                 // The same transaction may have happened: then its deliveries have left their leases, attempts are known by their ids, and
                 // timestamps only rise.
-                mayBeWritten = true
+                if error.isUnavailable { mayBeWritten = true }
                 try await Task.sleep(for: pause)
                 pause = min(pause * 2, .seconds(2))
             }
@@ -172,4 +182,9 @@ private struct OutcomeBatchWriter<Kind: DeliveryKind>: Sendable {
             )
         }
     }
+}
+
+extension PostgresError {
+    /// Not of what is written, but of the database or of others at work in it: a statement that waited too long for a lock, too.
+    fileprivate var mayPass: Bool { isUnavailable || isSerializationConflict || code == .queryCancelled }
 }

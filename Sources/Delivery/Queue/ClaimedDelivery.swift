@@ -40,6 +40,8 @@ package struct ClaimedDelivery: Sendable {
     package var requestId: String
     /// By the database's clock.
     package var claimedAt: Timestamp
+    /// When the database's answer was there, at or after `claimedAt`.
+    var receivedAt = ContinuousClock.now
     /// Its place in its queue.
     package var seq: Int64
     /// The circuit it is the probe of.

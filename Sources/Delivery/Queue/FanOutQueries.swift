@@ -42,8 +42,6 @@ struct FanOut {
         as deliveryClass: DeliveryClass,
         on connection: BlockingConnection
     ) throws -> Int {
-        // A million devices take longer than any other statement here.
-        try connection.execute("SET LOCAL statement_timeout = '15min'")
         let rows: Query = """
             SELECT \(send.sendId)::text AS sendId, l.queue, v.userId AS uid, v.deviceId, v.platform, v.provider, v.environment, v.app,
                 NULL::text AS pushToken, NULL::text AS tokenHash, \(send.content.collapseId)::text AS collapseId, \(send.version)::bigint AS version,

@@ -7,11 +7,6 @@ import PushContract
 /// if it is scheduled (a retry, behind a circuit, not due yet), else when a worker comes to it, so that nothing searches `pushReady`. An older
 /// one that is in flight is waited for.
 enum NewestQueries {
-    /// How long an attempt may be in flight before a newer delivery stops waiting for it. Longer than `startLimit` and a request.
-    static let flightLimit = Duration.seconds(30)
-    /// A claimed delivery that has not left after this time goes back to the queue: a newer one could be sent before it.
-    static let startLimit = Duration.seconds(10)
-
     private static let nextId: Query = "nextval('pushDeliveries_deliveryId_seq')"
 
     /// A delivery that is stored and to be leased in the same transaction (`lease`).
@@ -139,102 +134,6 @@ enum NewestQueries {
             )
             SELECT \(EnqueueQueries.leased), tokenKey FROM started
             """
-    }
-
-    /// Which of these claimed deliveries may be attempted; those are in flight now.
-    static func begin(_ claimed: [(deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)]) -> Query {
-        """
-        WITH open AS MATERIALIZED (
-            SELECT DISTINCT ON (tokenKey) tokenKey, c.deliveryId, c.expiresAt
-            FROM unnest(\(claimed.map(\.deliveryId)), \(claimed.map(\.keys.own)), \(claimed.map(\.keys.token)), \(claimed.map(\.expiresAt)))
-                AS c(deliveryId, ownKey, tokenKey, expiresAt)
-            LEFT JOIN pushNewest n ON n.collapseKey = c.ownKey
-            WHERE n.deliveryId IS NULL OR n.deliveryId = c.deliveryId
-            ORDER BY tokenKey, c.deliveryId DESC
-        )
-        \(begin)
-        """
-    }
-
-    /// Of the deliveries `open`, the newest to each token: those that are in flight now, null for each other one. That one waits, and is the
-    /// newest for which `finish` looks.
-    private static let begin: Query = """
-        INSERT INTO pushNewest AS n (collapseKey, deliveryId, inFlight, inFlightUntil, expiresAt)
-        SELECT tokenKey, deliveryId, deliveryId, clock_timestamp() + \(flightLimit.inSeconds) * interval '1 second', expiresAt
-        FROM open ORDER BY tokenKey
-        ON CONFLICT (collapseKey) DO UPDATE SET deliveryId = excluded.deliveryId, expiresAt = greatest(n.expiresAt, excluded.expiresAt),
-            (inFlight, inFlightUntil) = (
-                SELECT CASE WHEN isFree THEN excluded.inFlight ELSE n.inFlight END,
-                    CASE WHEN isFree THEN excluded.inFlightUntil ELSE n.inFlightUntil END
-                FROM (SELECT n.inFlight IS NULL OR n.inFlight = excluded.inFlight OR n.inFlightUntil <= clock_timestamp() AS isFree) f
-            )
-        WHERE n.deliveryId <= excluded.deliveryId
-        RETURNING CASE WHEN inFlight = deliveryId THEN deliveryId END AS deliveryId
-        """
-
-    /// Why the others may not: whether there is a newer one, else until when to wait.
-    static func refusals(_ claimed: [(deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)]) -> Query {
-        """
-        SELECT c.deliveryId, coalesce(greatest(own.deliveryId, token.deliveryId) > c.deliveryId, false),
-            coalesce(token.inFlightUntil, clock_timestamp())
-        FROM unnest(\(claimed.map(\.deliveryId)), \(claimed.map(\.keys.own)), \(claimed.map(\.keys.token))) AS c(deliveryId, ownKey, tokenKey)
-        LEFT JOIN pushNewest own ON own.collapseKey = c.ownKey LEFT JOIN pushNewest token ON token.collapseKey = c.tokenKey
-        """
-    }
-
-    /// What an outcome says to the others with its delivery's `collapseId`.
-    struct Ended {
-        var deliveryId: Int64
-        var keys: NewestKeys
-        /// Set for one that was not attempted, as another was in flight until then.
-        var waitsUntil: Timestamp?
-    }
-
-    /// Ends the flights of these deliveries and makes due what waited for them. Those that a newer one has replaced, and those whose wait is
-    /// over already, with the time.
-    static func finish(_ outcomes: [Ended], on connection: BlockingConnection) throws -> (replaced: Set<Int64>, due: [Int64: Timestamp]) {
-        guard !outcomes.isEmpty else { return ([], [:]) }
-        let tokens = Set(outcomes.map(\.keys.token))
-        let keys = tokens.union(outcomes.map(\.keys.own))
-        // In the order of `insert`.
-        let rows = try connection.query(
-            """
-            SELECT collapseKey, deliveryId, inFlight, inFlightUntil, clock_timestamp() FROM pushNewest
-            WHERE collapseKey = ANY(\(Array(keys))) ORDER BY collapseKey = ANY(\(Array(tokens))), collapseKey FOR UPDATE
-            """
-        ).map { try $0.decode(([UInt8], Int64, Int64?, Timestamp?, Timestamp).self) }
-        let locked = Dictionary(uniqueKeysWithValues: rows.map { ($0.0, (newest: $0.1, inFlight: $0.2, until: $0.3, now: $0.4)) })
-        let ended = Set(outcomes.map(\.deliveryId))
-        var replaced: Set<Int64> = []
-        var due: [Int64: Timestamp] = [:]
-        var flights: [[UInt8]] = []
-        var waiting: [(deliveryId: Int64, until: Timestamp)] = []
-        for outcome in outcomes {
-            let token = locked[outcome.keys.token]
-            let newer = [locked[outcome.keys.own], token].compactMap { $0?.newest }.max().flatMap { $0 > outcome.deliveryId ? $0 : nil }
-            if newer != nil { replaced.insert(outcome.deliveryId) }
-            guard let token else { continue }
-            // The flight may have ended since, or does so in this batch: what ended it did not find this delivery scheduled.
-            if let until = outcome.waitsUntil, token.until != until || token.inFlight.map(ended.contains) != false {
-                due[outcome.deliveryId] = token.now
-            }
-            guard token.inFlight == outcome.deliveryId else { continue }
-            flights.append(outcome.keys.token)
-            if let newer, let until = token.until { waiting.append((newer, until)) }
-        }
-        // What waits does so until exactly this time. By arrays: next to an old snapshot a join may read all that has ever waited.
-        if !waiting.isEmpty {
-            try connection.executeLater(
-                """
-                UPDATE pushScheduled SET runAt = clock_timestamp()
-                WHERE deliveryId = ANY(\(waiting.map(\.deliveryId))) AND runAt = ANY(\(waiting.map(\.until)))
-                """
-            )
-        }
-        if !flights.isEmpty {
-            try connection.executeLater("UPDATE pushNewest SET inFlight = NULL, inFlightUntil = NULL WHERE collapseKey = ANY(\(flights))")
-        }
-        return (replaced, due)
     }
 
     /// Rows of which no delivery can be attempted any more. A dead letter of the last days can be retried.

@@ -2,30 +2,37 @@ import Postgres
 import PushContract
 
 extension SendStore {
-    /// Removes sends older than `age`, with their deliveries and outcomes; how many. Their attempts have a retention of their own.
+    /// Deliveries that one transaction removes: a send may have millions.
+    static let forgetLimit = 5000
+
+    /// Removes sends older than `age`, with their deliveries and outcomes; whether there may be more. Their attempts have a retention of their
+    /// own.
     ///
     /// A send lives 28 days at most, so anything older than 30 is over, whatever state it is left in.
-    package func forget(olderThan age: Duration, limit: Int = 500) async throws -> Int {
+    package func forget(olderThan age: Duration, limit: Int = SendStore.forgetLimit) async throws -> Bool {
         let age = max(age, .seconds(30 * 86_400))
         return try await pool.performTransaction { connection in
-            let rows = try connection.query(
+            let sends = 500
+            let sendIds = try connection.query(
                 """
-                DELETE FROM pushSends WHERE sendId IN (
-                    SELECT sendId FROM pushSends
-                    WHERE createdAt < statement_timestamp() - \(age.inSeconds) * interval '1 second' LIMIT \(limit) FOR UPDATE SKIP LOCKED
-                ) RETURNING sendId
+                SELECT sendId FROM pushSends WHERE createdAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'
+                LIMIT \(sends) FOR UPDATE SKIP LOCKED
                 """
+            ).map { try $0.decode(String.self) }
+            guard !sendIds.isEmpty else { return false }
+            let gone = try forgetDeliveries(
+                "deliveryId = ANY(ARRAY(SELECT deliveryId FROM pushDeliveries WHERE sendId = ANY(\(sendIds)) LIMIT \(limit)))",
+                on: connection
             )
-            let sendIds = try rows.map { try $0.decode(String.self) }
-            guard !sendIds.isEmpty else { return 0 }
-            try forgetDeliveries("sendId = ANY(\(sendIds))", on: connection)
+            guard gone < limit else { return true }
             try connection.execute("DELETE FROM pushCancels WHERE sendId = ANY(\(sendIds))")
-            return sendIds.count
+            try connection.execute("DELETE FROM pushSends WHERE sendId = ANY(\(sendIds))")
+            return sendIds.count == sends
         }
     }
 
     /// Removes deliveries of features above that are over, with their outcomes; how many. None is attempted for as long as that.
-    func forgetQueued(olderThan age: Duration = .seconds(7 * 86_400), limit: Int = 5000) async throws -> Int {
+    func forgetQueued(olderThan age: Duration = .seconds(7 * 86_400), limit: Int = SendStore.forgetLimit) async throws -> Int {
         try await pool.performTransaction { connection in
             try forgetDeliveries(
                 """

@@ -147,7 +147,7 @@ struct TargetResolution {
 
     private static func inactive(_ pointer: String) -> Problem {
         .invalid(
-            "Every token of this target is off: the provider reported it gone, or it moved to another device. The app has to register again.",
+            "Every token of this target is inactive: the provider reported that it is gone, or it moved to another device. The app has to register again.",
             code: "no_active_device",
             pointer: pointer
         )

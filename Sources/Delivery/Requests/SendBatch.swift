@@ -40,7 +40,7 @@ package struct SendBatch: Sendable {
 
     private static func request(_ value: JSONValue, at pointer: String, now: Timestamp) throws(Problem) -> SendRequest {
         guard !value.hasInfinity else {
-            throw .invalid("A number in it is larger than any system reads: above 1.8E308, or below -1.8E308.", pointer: pointer)
+            throw .invalid("A number in it is out of the range of a double, -1.8E308 to 1.8E308.", pointer: pointer)
         }
         return try SendRequest(value, at: pointer, now: now)
     }

@@ -36,11 +36,11 @@ extension SendRequest {
             )
         }
         if let sendId, SendRequest.reservedIds.contains(sendId) {
-            throw fields.field("sendId").invalid("\"\(sendId)\" is a path of its own under /sends. Use another sendId.")
+            throw fields.field("sendId").invalid("The sendId \"\(sendId)\" is reserved: it is a path under /sends. Use another one.")
         }
         if let sendId, let own = OwnSends.allCases.first(where: { sendId.hasPrefix($0.prefix) }) {
             throw fields.field("sendId").invalid(
-                "What begins with \"\(own.prefix)\" is a sendId of Pushwatch's own sends. Use another sendId."
+                "sendIds that begin with \"\(own.prefix)\" are reserved for Pushwatch's own sends. Use another one."
             )
         }
         guard version == nil || content.collapseId != nil else {
@@ -50,11 +50,11 @@ extension SendRequest {
         let end = expiresAt ?? start + SendRequest.lifetime(content)
         guard end > start else {
             throw fields.field("expiresAt").invalid(
-                "\"expiresAt\" must be in the future and after \"notBefore\"; this send could never be tried."
+                "\"expiresAt\" must be in the future and after \"notBefore\"; this send could never be attempted."
             )
         }
         guard end <= now + SendRequest.longestLifetime else {
-            throw fields.field("expiresAt").invalid("\"expiresAt\" lies at most 28 days ahead: no provider keeps a push for longer.")
+            throw fields.field("expiresAt").invalid("\"expiresAt\" must be at most 28 days from now: no provider keeps a push for longer.")
         }
         self.init(
             sendId: sendId ?? UUID().uuidString.lowercased(),

@@ -1,7 +1,7 @@
 import PushContract
 
 /// An open circuit.
-package struct CircuitDocument: Encodable, Sendable {
+struct CircuitDocument: Encodable, Sendable {
     var circuitId: Int64
     var kind: String
     var provider: Provider

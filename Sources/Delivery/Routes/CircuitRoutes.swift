@@ -59,7 +59,7 @@ package struct CircuitRoutes: Sendable {
     }
 
     private func document() async throws -> Response {
-        try JSONResponse(CircuitsDocument(circuits: try await store.circuits().map(CircuitDocument.init))).response()
+        try JSONResponse(CircuitsDocument(try await store.circuits())).response()
     }
 }
 
@@ -69,6 +69,8 @@ struct RateLimitPausesDocument: Encodable, Sendable {
 }
 
 /// The open circuits.
-struct CircuitsDocument: Encodable, Sendable {
+package struct CircuitsDocument: Encodable, Sendable {
     var circuits: [CircuitDocument]
+
+    package init(_ circuits: [Circuit]) { self.circuits = circuits.map(CircuitDocument.init) }
 }

@@ -57,7 +57,7 @@ package struct SendRoutes: Sendable {
             throw Problem.badRequest("`after` is the `next` of the page before.", code: "invalid_parameter")
         }
         guard let limit = Int(query["limit"] ?? "\(StoredSend.pageLimit)"), (1...StoredSend.pageLimit).contains(limit) else {
-            throw Problem.badRequest("`limit` is a number from 1 to \(StoredSend.pageLimit).", code: "invalid_parameter")
+            throw Problem.badRequest("`limit` must be a number from 1 to \(StoredSend.pageLimit).", code: "invalid_parameter")
         }
         guard let send = try await store.send(sendId, after: after, limit: limit) else { throw SendRoutes.unknown }
         return try JSONResponse(SendDocument(send)).response()

@@ -46,7 +46,7 @@ package struct ThrottleRoutes: Sendable {
         let caller = try context.requireCaller()
         let provider = try request.uri.queryParameters["provider"].map { text in
             guard let provider = Provider(rawValue: String(text)) else {
-                throw Problem.badRequest("The query's provider is one of apns, fcm.")
+                throw Problem.badRequest("The query's provider must be one of apns, fcm.")
             }
             return provider
         }

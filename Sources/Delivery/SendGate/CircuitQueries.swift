@@ -53,12 +53,17 @@ enum CircuitQueries {
             return isOutage ? id : nil
         }
         if !outages.isEmpty {
+            // Who has one locked ends it or moves it, and may wait for a lock of this transaction's.
             try connection.execute(
                 """
-                UPDATE pushScheduled s SET runAt = clock_timestamp()
-                FROM pushCircuits h JOIN pushQueues q ON q.app = h.app AND q.provider = h.provider AND q.environment = h.environment
-                WHERE h.circuitId = ANY(\(outages)) AND s.queue = q.queue AND s.circuitId IS NULL
-                  AND s.reasonCode IN ('provider_5xx', 'network') AND s.runAt > clock_timestamp()
+                UPDATE pushScheduled SET runAt = clock_timestamp() WHERE deliveryId = ANY(ARRAY(
+                    SELECT s.deliveryId FROM pushCircuits h
+                    JOIN pushQueues q ON q.app = h.app AND q.provider = h.provider AND q.environment = h.environment
+                    JOIN pushScheduled s ON s.queue = q.queue
+                    WHERE h.circuitId = ANY(\(outages)) AND s.circuitId IS NULL AND s.reasonCode IN ('provider_5xx', 'network')
+                      AND s.runAt > clock_timestamp()
+                    FOR UPDATE OF s SKIP LOCKED
+                ))
                 """
             )
         }

@@ -41,16 +41,8 @@ package struct OutcomeWebhook: Sendable, Hashable {
     /// What `events` may name.
     package static var eventNames: [String] { SendEvent.allCases.map(\.rawValue) }
 
-    /// Whether it is to be sent an outcome of the stream. That a send was accepted concerns no app.
-    func accepts(_ outcome: JSONValue) -> Bool {
-        func matches(_ member: String, _ wanted: Set<String>?) -> Bool {
-            guard let wanted else { return true }
-            guard case .string(let value)? = outcome[member] else { return false }
-            return wanted.contains(value)
-        }
-        let concernsApp = outcome["app"] != nil
-        return matches("event", events) && matches("author", authors) && (!concernsApp || matches("app", apps))
-    }
+    /// The outcomes of the stream that it is sent.
+    var filter: OutcomeStream.Filter { OutcomeStream.Filter(apps: apps, authors: authors, events: events) }
 
     /// One request with these outcomes. The id is the same whenever the same ones are sent again.
     func request(_ outcomes: [JSONValue], after: OutcomeCursor, to end: OutcomeCursor, now: Timestamp) -> OutboundRequest {

@@ -6,10 +6,6 @@ import ServiceKit
 
 /// `GET /sends/webhooks` and `POST /sends/webhooks/{name}/replay`.
 package struct OutcomeWebhookRoutes: Sendable {
-    private struct Document: Encodable {
-        var webhooks: [OutcomeWebhookStatus]
-    }
-
     private let store: OutcomeWebhookStore
     private let audit: AuditTrail
     private let reader = BodyReader(limits: BodyLimits(compressed: 4 << 10, inflated: 4 << 10))
@@ -21,7 +17,7 @@ package struct OutcomeWebhookRoutes: Sendable {
 
     package func add(to router: HTTPRouter) {
         router.get("/sends/webhooks", .scope(.sendsRead)) { _, _ in
-            try JSONResponse(Document(webhooks: try await store.all())).response()
+            try JSONResponse(OutcomeWebhooksDocument(try await store.all())).response()
         }
         router.post("/sends/webhooks/{name}/replay", .scope(.alertsWrite)) { request, context in
             try await replay(request, context)
@@ -35,13 +31,20 @@ package struct OutcomeWebhookRoutes: Sendable {
         let after = try fields.required("after", JSONFields.text(1...40))
         try fields.finish()
         guard let cursor = OutcomeCursor(after) else {
-            throw Problem.invalid("`after` is the `cursor` of an outcome, such as 1204-3.", code: "invalid_value", pointer: "/after")
+            throw Problem.invalid("`after` is the `cursor` of an outcome, such as 1204-3.", pointer: "/after")
         }
         let name = try context.path("name")
         guard let (before, now) = try await store.replay(name, after: cursor) else {
-            throw Problem.notFound("No webhook of this name has sent outcomes: GET /sends/webhooks lists them.")
+            throw Problem.notFound("There is no webhook with this name. GET /sends/webhooks lists them.")
         }
         try await audit.by(caller, at: .now()).note(.replayWebhook, name, "after \(after)", before: before, after: now)
         return try JSONResponse(now).response()
     }
+}
+
+/// Each webhook, and how far it has come.
+package struct OutcomeWebhooksDocument: Encodable, Sendable {
+    var webhooks: [OutcomeWebhookStatus]
+
+    package init(_ webhooks: [OutcomeWebhookStatus]) { self.webhooks = webhooks }
 }

@@ -48,7 +48,7 @@ package struct OutcomeWebhookSender: Service {
     struct Memory: Sendable {
         var position: OutcomeWebhookStore.Position?
         var claimedAt = ContinuousClock.now
-        /// The stream's end when there was last nothing to send: until it moves, a look costs one statement.
+        /// How far the stream was searched, with nothing to send.
         var seen: OutcomeCursor?
     }
 
@@ -85,13 +85,12 @@ package struct OutcomeWebhookSender: Service {
             return false
         }
         let from = memory.seen ?? position.cursor
-        let page = try await stream.page(after: from, limit: OutcomeWebhook.batchLimit)
-        let wanted = page.outcomes.filter(webhook.accepts)
-        guard !wanted.isEmpty else {
+        let page = try await stream.page(after: from, webhook.filter, limit: OutcomeWebhook.batchLimit)
+        guard !page.outcomes.isEmpty else {
             memory.seen = page.next
             return page.next != from
         }
-        let request = webhook.request(wanted, after: position.cursor, to: page.next, now: now)
+        let request = webhook.request(page.outcomes, after: position.cursor, to: page.next, now: now)
         var verdict: ResponseVerdict?
         var error: String
         do {
@@ -111,7 +110,7 @@ package struct OutcomeWebhookSender: Service {
             now: now,
             jitter: .random(in: 0..<1)
         )
-        count(webhook, next, outcomes: wanted.count)
+        count(webhook, next, outcomes: page.outcomes.count)
         memory.seen = nil
         switch next {
         case .retry(let at):
@@ -129,7 +128,7 @@ package struct OutcomeWebhookSender: Service {
                     "webhook": "\(webhook.name)", "error": "\(error)", "after": "\(position.cursor.text)", "to": "\(page.next.text)",
                 ]
             )
-            return try await advance(webhook, &memory, to: page.next, delivered: false, skipped: (wanted.count, error))
+            return try await advance(webhook, &memory, to: page.next, delivered: false, skipped: (page.outcomes.count, error))
         case .delivered:
             return try await advance(webhook, &memory, to: page.next, delivered: true)
         }
@@ -154,6 +153,8 @@ package struct OutcomeWebhookSender: Service {
     /// The webhook's position, if this process has its lease, which is extended when a third of it has passed.
     private func position(of webhook: OutcomeWebhook, _ memory: inout Memory) async throws -> OutcomeWebhookStore.Position? {
         if let position = memory.position, ContinuousClock.now - memory.claimedAt < OutcomeWebhookStore.lease / 3 { return position }
+        // What was searched is behind it, also for who has the lease next: a search may take longer than a lease.
+        if let position = memory.position, let seen = memory.seen { try await store.note(webhook.name, position, searchedTo: seen) }
         memory.claimedAt = .now
         memory.position = try await store.claim(webhook.name, holder: holder, end: try await stream.end())
         memory.seen = nil

@@ -19,8 +19,8 @@ package struct OutcomeWebhookStore: Sendable {
         var cursor: OutcomeCursor
         var failures: Int
         var failingSince: Timestamp?
-        /// By the database's clock, as `now`.
         var nextAttemptAt: Timestamp
+        /// By the database's clock.
         var now: Timestamp
     }
 
@@ -84,6 +84,16 @@ package struct OutcomeWebhookStore: Sendable {
         }
     }
 
+    /// There is nothing to send up to `cursor`.
+    func note(_ name: String, _ position: Position, searchedTo cursor: OutcomeCursor) async throws {
+        try await pool.execute(
+            """
+            UPDATE pushOutcomeWebhooks SET number = \(cursor.number), index = \(cursor.index)
+            WHERE name = \(name) AND epoch = \(position.epoch)
+            """
+        )
+    }
+
     /// Stays where it is.
     func fail(_ name: String, _ position: Position, error: String, failingSince: Timestamp, nextAttemptAt: Timestamp) async throws {
         try await pool.execute(
@@ -129,7 +139,7 @@ package struct OutcomeWebhookStore: Sendable {
     private static func statuses(where condition: Query) -> Query {
         """
         SELECT w.name, w.number, w.index, w.failures, w.failingSince, CASE WHEN w.failures > 0 THEN w.nextAttemptAt END, w.lastError,
-            w.deliveredAt, (SELECT min(o.writtenAt) FROM pushOutcomes o WHERE o.number > w.number),
+            w.deliveredAt, (SELECT o.writtenAt FROM pushOutcomes o WHERE o.number > w.number ORDER BY o.number LIMIT 1),
             (SELECT coalesce(sum(d.outcomes), 0)::bigint FROM pushOutcomeWebhookDeadLetters d WHERE d.name = w.name),
             (SELECT d.afterNumber || '-' || d.afterIndex FROM pushOutcomeWebhookDeadLetters d WHERE d.name = w.name ORDER BY d.deadAt DESC LIMIT 1)
         FROM pushOutcomeWebhooks w WHERE \(condition) ORDER BY w.name

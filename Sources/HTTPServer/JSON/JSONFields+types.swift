@@ -28,9 +28,9 @@ extension JSONFields {
 
     @usableFromInline
     package static func readText(_ value: JSONValue, _ field: Field, _ length: ClosedRange<Int>) throws(Problem) -> String {
-        guard case .string(let string) = value else { throw field.invalid("\"\(field.name)\" is a string; this is \(value.kind).") }
+        guard case .string(let string) = value else { throw field.invalid("\"\(field.name)\" must be a string; this is \(value.kind).") }
         guard hasLength(string, length) else {
-            throw field.invalid("\"\(field.name)\" has \(length.lowerBound) to \(length.upperBound) characters.")
+            throw field.invalid("\"\(field.name)\" must have \(length.lowerBound) to \(length.upperBound) characters.")
         }
         return string
     }
@@ -44,19 +44,19 @@ extension JSONFields {
     package static func identifier(_ value: JSONValue, _ field: Field) throws(Problem) -> String {
         guard case .string(let string) = value, (1...200).contains(string.utf8.count),
             string.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw field.invalid("\"\(field.name)\" is 1 to 200 visible ASCII characters, without spaces.") }
+        else { throw field.invalid("\"\(field.name)\" must be 1 to 200 visible ASCII characters, without spaces.") }
         return string
     }
 
     package static func bool(_ value: JSONValue, _ field: Field) throws(Problem) -> Bool {
-        guard case .bool(let bool) = value else { throw field.invalid("\"\(field.name)\" is true or false; this is \(value.kind).") }
+        guard case .bool(let bool) = value else { throw field.invalid("\"\(field.name)\" must be true or false; this is \(value.kind).") }
         return bool
     }
 
     package static func integer(_ range: ClosedRange<Int64>) -> Reader<Int64> {
         { value, field throws(Problem) in
             guard case .integer(let integer) = value, range.contains(integer) else {
-                throw field.invalid("\"\(field.name)\" is a whole number from \(range.lowerBound) to \(range.upperBound).")
+                throw field.invalid("\"\(field.name)\" must be a whole number from \(range.lowerBound) to \(range.upperBound).")
             }
             return integer
         }
@@ -71,24 +71,26 @@ extension JSONFields {
                 default: nil
                 }
             guard let number, range.contains(number) else {
-                throw field.invalid("\"\(field.name)\" is a number from \(range.lowerBound) to \(range.upperBound).")
+                throw field.invalid("\"\(field.name)\" must be a number from \(range.lowerBound) to \(range.upperBound).")
             }
             return number
         }
     }
 
     package static func object(_ value: JSONValue, _ field: Field) throws(Problem) -> JSONMembers {
-        guard case .object(let members) = value else { throw field.invalid("\"\(field.name)\" is an object; this is \(value.kind).") }
+        guard case .object(let members) = value else { throw field.invalid("\"\(field.name)\" must be an object; this is \(value.kind).") }
         return members
     }
 
     /// An array of so many elements, each read by `element`; a fault names its element.
     package static func list<Value>(of element: @escaping Reader<Value>, _ count: ClosedRange<Int>) -> Reader<[Value]> {
         { value, field throws(Problem) in
-            guard case .array(let elements) = value else { throw field.invalid("\"\(field.name)\" is an array; this is \(value.kind).") }
+            guard case .array(let elements) = value else {
+                throw field.invalid("\"\(field.name)\" must be an array; this is \(value.kind).")
+            }
             guard count.contains(elements.count) else {
                 throw field.invalid(
-                    "\"\(field.name)\" has \(count.lowerBound) to \(count.upperBound) elements; this one has \(elements.count)."
+                    "\"\(field.name)\" must have \(count.lowerBound) to \(count.upperBound) elements; this one has \(elements.count)."
                 )
             }
             var values: [Value] = []
@@ -107,7 +109,7 @@ extension JSONFields {
         { value, field throws(Problem) in
             guard case .string(let string) = value, let choice = Choice(rawValue: string) else {
                 let list = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-                throw field.invalid("\"\(field.name)\" is one of \(list).")
+                throw field.invalid("\"\(field.name)\" must be one of \(list).")
             }
             return choice
         }

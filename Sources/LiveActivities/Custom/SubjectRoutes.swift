@@ -180,7 +180,7 @@ package struct SubjectRoutes: Sendable {
     private static func userId(_ context: PushwatchContext) throws -> String {
         let userId = try context.path("userId")
         guard (1...256).contains(userId.utf8.count) else {
-            throw Problem.invalid("\"userId\" has 1 to 256 characters.", pointer: nil)
+            throw Problem.invalid("\"userId\" must have 1 to 256 characters.", pointer: nil)
         }
         return userId
     }

@@ -41,7 +41,7 @@ package struct OtherDevicesPolicy: Sendable, Hashable {
         others = try OtherDevicesPolicy.choice(members["others"], at: "\(pointer)/others") ?? .alerts
         if let value = members["result"] {
             guard case .bool(let flag) = value else {
-                throw SchemaError(pointer: "\(pointer)/result", message: "\"result\" is true or false")
+                throw SchemaError(pointer: "\(pointer)/result", message: "\"result\" must be true or false")
             }
             result = flag
         }
@@ -68,7 +68,7 @@ package struct OtherDevicesPolicy: Sendable, Hashable {
         guard let value else { return nil }
         guard let choice = value.string.flatMap(Choice.init(rawValue:)) else {
             let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw SchemaError(pointer: pointer, message: "this is one of \(known)")
+            throw SchemaError(pointer: pointer, message: "this must be one of \(known)")
         }
         return choice
     }

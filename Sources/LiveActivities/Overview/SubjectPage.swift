@@ -20,7 +20,7 @@ struct SubjectPage {
         }
         if let text = query["limit"] {
             guard let number = Int(text), (1...1000).contains(number) else {
-                throw .badRequest("`limit` is a number from 1 to 1000.", code: "invalid_parameter")
+                throw .badRequest("`limit` must be a number from 1 to 1000.", code: "invalid_parameter")
             }
             limit = number
         }

@@ -57,7 +57,7 @@ package struct AttributesType: Sendable, Hashable {
         }
         if let channels = members["channels"] {
             guard case .bool(let usesChannels) = channels else {
-                throw SchemaError(pointer: "/channels", message: "\"channels\" is true or false")
+                throw SchemaError(pointer: "/channels", message: "\"channels\" must be true or false")
             }
             self.usesChannels = usesChannels
         }

@@ -8,11 +8,11 @@ extension ValueSchema {
         let name = ValueSchema.name(pointer)
         if let kinds = rules.kinds, !kinds.contains(where: { $0.accepts(value) }) {
             let expected = Kind.allCases.filter(kinds.contains).map(\.name).joined(separator: " or ")
-            throw .invalid("\"\(name)\" is \(expected); this is \(value.kind).", code: "schema_mismatch", pointer: pointer)
+            throw .invalid("\"\(name)\" must be \(expected); this is \(value.kind).", code: "schema_mismatch", pointer: pointer)
         }
         if let choices = rules.choices, !choices.contains(value) {
             let list = choices.map(\.text).joined(separator: ", ")
-            throw .invalid("\"\(name)\" is one of \(list).", code: "schema_mismatch", pointer: pointer)
+            throw .invalid("\"\(name)\" must be one of \(list).", code: "schema_mismatch", pointer: pointer)
         }
         switch value {
         case .string(let text): try rules.checkLength(text.unicodeScalars.count, name, pointer)
@@ -31,17 +31,17 @@ extension ValueSchema {
 extension ValueSchema.Rules {
     fileprivate func checkLength(_ length: Int, _ name: String, _ pointer: String) throws(Problem) {
         guard let allowed = self.length, !allowed.contains(length) else { return }
-        throw fault("\"\(name)\" has \(ValueSchema.words(allowed)) characters; this has \(length).", pointer)
+        throw fault("\"\(name)\" must have \(ValueSchema.words(allowed)) characters; this has \(length).", pointer)
     }
 
     fileprivate func checkRange(_ number: Double, _ name: String, _ pointer: String) throws(Problem) {
         guard let range, !range.contains(number) else { return }
-        throw fault("\"\(name)\" is from \(range.lowerBound) to \(range.upperBound).", pointer)
+        throw fault("\"\(name)\" must be from \(range.lowerBound) to \(range.upperBound).", pointer)
     }
 
     fileprivate func check(_ elements: [JSONValue], _ name: String, _ pointer: String) throws(Problem) {
         if let count, !count.contains(elements.count) {
-            throw fault("\"\(name)\" has \(ValueSchema.words(count)) elements; this has \(elements.count).", pointer)
+            throw fault("\"\(name)\" must have \(ValueSchema.words(count)) elements; this has \(elements.count).", pointer)
         }
         guard let items else { return }
         for (index, element) in elements.enumerated() { try items.check(element, at: "\(pointer)/\(index)") }

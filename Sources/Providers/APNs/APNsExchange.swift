@@ -31,21 +31,28 @@ struct APNsExchange: Sendable {
             return Self.notSigned(error)
         }
         request.authorize(token)
+        let time = AttemptTime(request.timeout)
         let first = await exchange(request, now: now)
-        return first.isTokenRefused ? await repeated(request, token, refusedBy: first, now: now) : first
+        return first.isTokenRefused ? await repeated(request, token, refusedBy: first, within: time, now: now) : first
     }
 
     /// A second request with another token, or on another connection, if that may help.
     @inline(never)
-    private func repeated(_ request: OutboundRequest, _ token: String, refusedBy first: Reply, now: Timestamp) async -> Reply {
+    private func repeated(
+        _ request: OutboundRequest,
+        _ token: String,
+        refusedBy first: Reply,
+        within time: AttemptTime,
+        now: Timestamp
+    ) async -> Reply {
         // A connection that is bound to another key; a new one will be bound to ours.
-        guard first.isTokenExpired else { return await again(request, after: first, now: now) }
+        guard first.isTokenExpired else { return await again(request, after: first, within: time, now: now) }
         logger.warning("APNs calls the provider token expired; is this machine's clock right?", metadata: ["key": "\(keyId)"])
         do {
             guard let other = try await tokens.replacement(for: token, now: now) else { return clockFault(first, now: now) }
             var request = request
             request.authorize(other)
-            return await again(request, after: first, now: now)
+            return await again(request, after: first, within: time, now: now)
         } catch {
             return Self.notSigned(error)
         }
@@ -71,8 +78,10 @@ struct APNsExchange: Sendable {
     }
 
     /// The second and last request, on a new connection: APNs keeps refusing on a connection where it refused a token.
-    private func again(_ request: OutboundRequest, after first: Reply, now: Timestamp) async -> Reply {
+    private func again(_ request: OutboundRequest, after first: Reply, within time: AttemptTime, now: Timestamp) async -> Reply {
+        guard let left = time.left else { return first }
         var request = request
+        request.timeout = left
         request.avoidedConnection = first.response?.connectionId
         let reply = await exchange(request, now: now)
         guard reply.outcome.providerErrorCode == first.outcome.providerErrorCode else { return reply }

@@ -30,7 +30,8 @@ package struct FCMProvider: PushProvider {
         credential = CredentialName.of(projectId, secret: configuration.serviceAccount)
         self.client = client
         self.logger = logger
-        tokens = FCMAccessTokens(account: account, client: tokenClient, timeout: configuration.timeout)
+        // A renewal that fails leaves the push its half of the time (`AttemptTime`).
+        tokens = FCMAccessTokens(account: account, client: tokenClient, timeout: configuration.timeout * 2 / 5)
     }
 
     package func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
@@ -66,8 +67,9 @@ package struct FCMProvider: PushProvider {
 
     private func answer(to message: PushMessage, validateOnly: Bool, _ target: PushTarget, now: Timestamp) async -> Reply {
         let body = FCMMessage.bytes(message, to: target, validateOnly: validateOnly, now: now)
-        var reply = await send(body, to: target, now: now)
-        if reply.isAmbiguous, await isTokenInvalid(target, now: now) {
+        let time = AttemptTime(timeout)
+        var reply = await send(body, to: target, within: time, now: now)
+        if reply.isAmbiguous, await isTokenInvalid(target, within: time, now: now) {
             reply.outcome.reasonCode = .tokenInvalid
             reply.outcome.tokenAction = .suspect
             reply.outcome.detail += " A message without content is refused too, so the token is at fault."
@@ -85,33 +87,44 @@ package struct FCMProvider: PushProvider {
     }
 
     /// Has FCM check a minimal message; nothing is delivered.
-    private func isTokenInvalid(_ target: PushTarget, now: Timestamp) async -> Bool {
+    private func isTokenInvalid(_ target: PushTarget, within time: AttemptTime, now: Timestamp) async -> Bool {
         let probe = FCMMessage.probe(target)
-        return await send(probe, to: target, now: now).outcome.providerErrorCode == "INVALID_ARGUMENT"
+        return await send(probe, to: target, within: time, now: now).outcome.providerErrorCode == "INVALID_ARGUMENT"
     }
 
     /// A refused access token is renewed and the request retried once: FCM has not processed it.
-    private func send(_ body: [UInt8], to target: PushTarget, now: Timestamp) async -> Reply {
+    private func send(_ body: [UInt8], to target: PushTarget, within time: AttemptTime, now: Timestamp) async -> Reply {
         var token: String
         switch await tokens.token(now: now) {
         case .success(let found): token = found
         case .failure(let none): return Reply(outcome: none.outcome)
         }
-        let first = await exchange(body, bearer: token, target: target, now: now)
+        guard let left = time.left else {
+            return Reply(outcome: .notSent(OutboundFailure(.notWritten, .timeout, detail: "The access token took too long.")))
+        }
+        let first = await exchange(body, bearer: token, target: target, timeout: left, now: now)
         guard first.isAccessTokenRefused else { return first }
+        guard time.left != nil else { return first }
         logger.info("FCM refused the access token; renewing it", metadata: ["project": "\(projectId)"])
         await tokens.discard(token)
         switch await tokens.token(now: now) {
         case .success(let found): token = found
         case .failure(let none): return Reply(outcome: none.outcome)
         }
-        var second = await exchange(body, bearer: token, target: target, now: now)
+        guard let left = time.left else { return first }
+        var second = await exchange(body, bearer: token, target: target, timeout: left, now: now)
         // Refused with a new token too: a third would not help.
         if second.outcome.retryClass == .now && second.outcome.reasonCode == .auth { second.outcome.retryClass = .afterFix }
         return second
     }
 
-    private func exchange(_ body: [UInt8], bearer: String, target: PushTarget, now: Timestamp) async -> Reply {
+    private func exchange(
+        _ body: [UInt8],
+        bearer: String,
+        target: PushTarget,
+        timeout: Duration,
+        now: Timestamp
+    ) async -> Reply {
         let headers: HeaderFields = [("authorization", "Bearer \(bearer)"), ("content-type", Self.contentType)]
         do throws(OutboundFailure) {
             let response = try await client.send(OutboundRequest(url: url, headers: headers, body: body, timeout: timeout))

@@ -11,6 +11,9 @@ import Synchronization
 /// The providers in use. When a credential file changes, the new credential is tested with a push to a token that cannot exist, and replaces the old one once the
 /// provider has accepted it; until then, and when the file cannot be used, the old one stays in force.
 ///
+/// An instance that pushes nothing looks up which apps have a credential, and makes dry runs; it may have no way to the providers, so it takes
+/// a changed credential without a test.
+///
 /// Safe to use from any task.
 final class ProviderRegistry: Service, Sendable {
     private struct Slot {
@@ -102,6 +105,8 @@ final class ProviderRegistry: Service, Sendable {
         try await service.run()
     }
 
+    private var pushes: Bool { !configuration.roles.isDisjoint(with: [.send, .live]) }
+
     /// Looks at the files once.
     func refresh(now: Timestamp) async {
         let entries: [CredentialEntry]
@@ -138,13 +143,15 @@ final class ProviderRegistry: Service, Sendable {
         let name = before?.entry.name ?? entry.name
         do throws(ConfigurationError) {
             let provider = try PushProviders.make(entry, logger: logger)
-            let verdict = await CredentialCheck.verdict(provider, entry, now: { .now() })
-            guard verdict.state == .accepted else {
-                note("\(entry.name) is not accepted, so the old one stays: \(verdict.detail)", of: name)
-                return before
+            if pushes {
+                let verdict = await CredentialCheck.verdict(provider, entry, now: { .now() })
+                guard verdict.state == .accepted else {
+                    note("\(entry.name) is not accepted, so the old one stays: \(verdict.detail)", of: name)
+                    return before
+                }
             }
             note(nil, of: entry.name)
-            logger.notice("a new credential was accepted and is in use", metadata: ["credential": "\(entry.name)"])
+            logger.notice("a new credential is in use", metadata: ["credential": "\(entry.name)"])
             return Slot(entry: entry, provider: provider, stamp: stamp)
         } catch {
             note(error.description, of: name)

@@ -52,7 +52,7 @@ struct ReplayCommand: AsyncParsableCommand {
     @Flag(help: "A line of JSON for each state.") var json = false
 
     func validate() throws {
-        guard (1...1_000_000).contains(speed) else { throw ValidationError("--speed is a whole number from 1 to 1000000.") }
+        guard (1...1_000_000).contains(speed) else { throw ValidationError("--speed must be a whole number from 1 to 1000000.") }
         guard (1...1_000).contains(oversPerDay ?? 1) else { throw ValidationError("--overs-per-day must be from 1 to 1000.") }
         _ = try chosenFaults()
         guard ReplayDetail(rawValue: detail) != nil else { throw ValidationError("--detail is scores or balls.") }

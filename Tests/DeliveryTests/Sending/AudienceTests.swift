@@ -1,9 +1,11 @@
-import Delivery
 import HTTPServer
 import Postgres
 import PushContract
 import ServiceKit
+import TestDatabase
 import Testing
+
+@testable import Delivery
 
 @Suite("Sends to many")
 struct AudienceTests {
@@ -71,6 +73,30 @@ struct AudienceTests {
             #expect(try await bench.send("s2").counts == [.sent: 1])
             #expect(try await bench.send("s3").counts == [.sent: 2])
             #expect(Set(try await bench.send("s3").attempts.map(\.uid)) == ["u1", "anonymous"])
+        }
+    }
+
+    @Test("a send to more people than can be stored in time is undone in the database, too, when its statement's time is over")
+    func tooLarge() async throws {
+        try await SendingBench.with { bench in
+            try await register(bench, 1...2)
+            try await bench.pool.execute(
+                """
+                CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(30); RETURN NEW; END'
+                """
+            )
+            try await bench.pool.execute("CREATE TRIGGER slow BEFORE INSERT ON pushDeliveries FOR EACH ROW EXECUTE FUNCTION slow()")
+            var configuration = bench.pool.configuration
+            configuration.statementTimeout = .milliseconds(300)
+            let pool = PostgresPool(configuration: configuration, logger: .silent)
+            defer { pool.close() }
+            let store = SendStore(pool: pool, cipher: bench.cipher, record: AttemptRecording.recorder(slot: 9, logger: .silent))
+            let post = try bench.post(#"{"sendId": "s1", "uids": ["u1", "u2"], "title": "t"}"#)
+            let error = await #expect(throws: PostgresError.self) {
+                try await store.enqueue(post.requests, requestId: "r", author: "test", now: .now(), check: { _, _, _, _ in nil })
+            }
+            #expect(error?.code == .queryCancelled, "\(String(describing: error))")
+            #expect(try await bench.count("pushSends") == 0)
         }
     }
 

@@ -84,6 +84,31 @@ struct CircuitTests {
         }
     }
 
+    @Test("a probe whose claim fails after its lease was stored was not begun: it is ready again, without an attempt")
+    func probeWithoutAnswer() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal", "collapseId": "c", "policy": "at_most_once"}"#)
+            try await bench.delayProbes()
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
+            #expect(try await states(bench, 1) == [.blocked])
+            sender.answer(nil)
+            try await makeProbeDue(bench)
+            // Whether it may begin is asked after it was leased.
+            try await bench.refuse("UPDATE", on: "pushNewest", when: "NEW.inFlight IS NOT NULL")
+            let dispatcher = bench.dispatcher(sender.lookup)
+            await #expect(throws: PostgresError.self) { try await dispatcher.runUntilIdle() }
+            try await bench.pool.execute("DROP TRIGGER refuse ON pushNewest")
+            #expect(try await bench.count("pushLeases") == 1)
+            try await bench.pool.execute("UPDATE pushLeases SET claimedAt = claimedAt - interval '31 seconds'")
+            try await dispatcher.runUntilIdle()
+            #expect(try await bench.status(of: "s1") == [.failed, .sent])
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
     @Test(
         "a refused probe keeps the circuit open, ever more rarely; an accepted one frees everything, and no attempt is lost or counted twice"
     )

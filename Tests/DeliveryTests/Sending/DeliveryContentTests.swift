@@ -129,11 +129,13 @@ struct DeliveryContentTests {
             func posts(_ prefix: String, _ now: Timestamp) throws -> [SendPost] {
                 try sends.enumerated().map { try bench.post("{\"sendId\": \"\(prefix)-\($0)\", \($1)}", now: now) }
             }
+            let start = ContinuousClock.now
             func comparable(_ delivery: ClaimedDelivery) throws -> String {
                 var delivery = delivery
                 let message = try delivery.content?.message.get()
                 (delivery.deliveryId, delivery.leaseToken, delivery.seq, delivery.content) = (0, 0, 0, nil)
                 delivery.claimedAt = Timestamp(microseconds: 0)
+                delivery.receivedAt = start
                 // Claims are of one queue each.
                 delivery.leaseSize = 0
                 delivery.sendId = delivery.sendId.map { String($0.suffix(1)) }

@@ -263,7 +263,7 @@ extension SendingBench {
             CREATE FUNCTION refuse\(raw: table)() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
                 IF \(raw: condition) THEN RAISE EXCEPTION 'refused'; END IF;
-                RETURN NEW;
+                RETURN coalesce(NEW, OLD);
             END $$
             """
         )

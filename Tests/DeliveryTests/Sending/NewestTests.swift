@@ -139,6 +139,96 @@ struct NewestTests {
         }
     }
 
+    @Test(
+        "an outcome does not wait for a send to many that is being stored; what that replaces is found when it is due again",
+        arguments: [false, true]
+    )
+    func storingMany(hasWaiting: Bool) async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(send("old"))
+            let old = try await bench.claim()[0]
+            let answer = bench.outcome(of: old, to: try #require(old.token), .apns(503, "ServiceUnavailable"))
+            if hasWaiting {
+                try await bench.enqueue(send("waiting"))
+                let waiting = try await bench.claim()[0]
+                guard case .end(let next) = Preflight.decide(waiting, now: waiting.claimedAt) else { return #expect(Bool(false)) }
+                try await bench.outcomes.write([
+                    QueueDeliveries.Outcome(consequence: waiting.consequence(next), lease: waiting.lease, at: waiting.claimedAt)
+                ])
+            }
+            try await bench.pool.withTransaction { transaction in
+                // As the newer send does, which is not committed yet.
+                let locked = try await transaction.query("SELECT FROM pushNewest WHERE inFlight IS NULL FOR UPDATE")
+                #expect(locked.count == 1, "the key of the device")
+                #expect(try await transaction.query("SELECT FROM pushScheduled FOR UPDATE").count == (hasWaiting ? 1 : 0))
+                try await bench.outcomes.write([answer])
+            }
+            guard !hasWaiting else { return #expect(try await bench.send("old").state == .superseded) }
+            #expect(try await bench.send("old").state == .retrying)
+            // It was stored before the newer one could see it as scheduled.
+            try await bench.pool.execute("ALTER TABLE pushScheduled RENAME TO hidden")
+            try await bench.pool.execute("CREATE TABLE pushScheduled (LIKE hidden INCLUDING ALL)")
+            try await bench.enqueue(send("new"))
+            try await bench.pool.execute("DROP TABLE pushScheduled")
+            try await bench.pool.execute("ALTER TABLE hidden RENAME TO pushScheduled")
+            try await bench.pool.execute("UPDATE pushScheduled SET runAt = now()")
+            let provider = ScriptedProvider()
+            try await bench.dispatch(provider)
+            #expect(provider.calls.map(\.sendId) == ["new"])
+            #expect(try await bench.send("old").state == .superseded)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("a delivery whose claim was answered long ago is not begun: a newer one may be in flight by now")
+    func lateStart() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(send("s"))
+            let provider = ScriptedProvider()
+            let dispatcher = bench.dispatcher(provider.lookup)
+            var late = try await bench.claim()[0]
+            late.receivedAt -= NewestQueries.startLimit + .seconds(1)
+            await dispatcher.working { await dispatcher.handle(StartedDelivery(late)) }
+            #expect(provider.calls.isEmpty)
+            #expect(try await bench.send("s").state == .scheduled)
+            try await bench.dispatch(provider)
+            #expect(try await bench.status(of: "s") == [.sent])
+        }
+    }
+
+    @Test(
+        "a dead letter is not sent when it is no longer known whether a newer one was; nor is what was put back before that was forgotten"
+    )
+    func forgottenKey() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            for sendId in ["old", "older"] {
+                try await bench.enqueue(send(sendId))
+                try await bench.dispatch(ScriptedProvider([token: [.apns(413, "PayloadTooLarge")]]))
+            }
+            try await bench.enqueue(send("new"))
+            try await bench.dispatch(ScriptedProvider())
+            func retry(_ sendId: String) async throws -> Int {
+                let filter = DeadLetterFilter(sendId: sendId, since: Timestamp(seconds: 0), until: .now() + .seconds(60))
+                return try await bench.store.retryDeadLetters(filter, lifetime: .seconds(600))
+            }
+            try await bench.pool.execute("UPDATE pushNewest SET expiresAt = now()")
+            #expect(try await retry("older") == 1)
+            #expect(try await bench.count("pushNewest WHERE expiresAt > now() + interval '590 seconds'") > 0, "that of the device")
+            try await bench.pool.execute("UPDATE pushNewest SET expiresAt = now() - interval '8 days'")
+            try await bench.store.forgetNewest()
+            #expect(try await bench.count("pushNewest") == 0)
+            #expect(try await retry("old") == 0)
+            let provider = ScriptedProvider()
+            try await bench.dispatch(provider)
+            #expect(provider.calls.isEmpty)
+            #expect(try await bench.send("older").state == .superseded)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
     @Test("a lower version is superseded when it arrives, in one batch and in a later one; without a version the order is that of arrival")
     func versions() async throws {
         try await SendingBench.with { bench in

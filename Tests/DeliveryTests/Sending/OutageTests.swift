@@ -46,6 +46,25 @@ struct OutageTests {
         }
     }
 
+    @Test("closing a circuit waits for nobody who has a retry of its outage locked, and frees the others")
+    func lockedRetry() async throws {
+        try await SendingBench.with { bench in
+            try await enqueue(bench, 50)
+            let sender = ScriptedProvider()
+            sender.answer(.fcm(503, "UNAVAILABLE"))
+            try await bench.dispatch(sender, slowly)
+            let retries = "pushScheduled WHERE circuitId IS NULL AND runAt > now()"
+            let retrying = try await bench.count(retries)
+            let circuit = try #require(try await bench.store.circuits().first)
+            try #require(retrying > 1)
+            try await bench.pool.withTransaction { transaction in
+                _ = try await transaction.query("SELECT FROM \(raw: retries) ORDER BY deliveryId LIMIT 1 FOR UPDATE")
+                #expect(try await bench.store.closeCircuit(circuit.id, by: "test"))
+            }
+            #expect(try await bench.count(retries) == 1)
+        }
+    }
+
     @Test("when it is back, a probe frees everything that is due, retries too, critical deliveries first")
     func recovery() async throws {
         try await SendingBench.with { bench in

@@ -90,19 +90,53 @@ struct OutcomeWebhookTests {
         #expect(next(.deadLettered, hours: 25) == .skip)
     }
 
-    @Test("a webhook is sent what it accepts")
-    func accepts() throws {
-        var webhook = webhook()
-        webhook.apps = ["com.a"]
-        webhook.authors = ["orders"]
-        webhook.events = ["accepted", "failed"]
-        func accepts(_ event: String, _ app: String?, _ author: String = "orders") -> Bool {
-            var members: JSONMembers = ["event": .string(event), "author": .string(author)]
-            members["app"] = app.map(JSONValue.string)
-            return webhook.accepts(.object(members))
+    @Test("a webhook is sent the events, of the apps and of the keys that it names")
+    func filter() async throws {
+        try await SendingBench.with { bench in
+            var webhook = webhook()
+            webhook.apps = ["com.a"]
+            webhook.authors = ["test"]
+            webhook.events = ["accepted", "sent"]
+            let endpoint = WebhookEndpoint()
+            let sender = sender(bench, webhook, endpoint)
+            try await deliverAll(bench, sender, webhook)
+            for (number, app) in ["com.a", "com.b", "com.a"].enumerated() {
+                try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number), app: app)
+                try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "u\#(number)", "app": "\#(app)"}"#)
+            }
+            try await bench.pool.execute("UPDATE pushSends SET author = 'other' WHERE sendId = 's2'")
+            try await bench.dispatch(ScriptedProvider([SendingBench.token(0): [.apns(503, "ServiceUnavailable")]]))
+            try await deliverAll(bench, sender, webhook)
+            // "accepted" names no app.
+            #expect(endpoint.taken.map { $0["sendId"] } == ["s0"] && endpoint.taken.map { $0["event"] } == ["sent"])
         }
-        #expect(accepts("failed", "com.a") && accepts("accepted", nil))
-        #expect(!accepts("failed", "com.b") && !accepts("sent", "com.a") && !accepts("failed", "com.a", "others"))
+    }
+
+    @Test("a webhook that is sent little comes past what it is not sent, however much that is and however often its lease is taken anew")
+    func search() async throws {
+        try await SendingBench.with { bench in
+            var webhook = webhook()
+            webhook.events = ["superseded"]
+            let endpoint = WebhookEndpoint()
+            let sender = sender(bench, webhook, endpoint)
+            var memory = OutcomeWebhookSender.Memory()
+            _ = try await sender.deliver(webhook, &memory)
+            for _ in 0..<3 {
+                try await bench.pool.execute(
+                    """
+                    INSERT INTO pushOutcomes (outcomes) SELECT '[{"event": "accepted", "sendId": "none"}]' FROM generate_series(1, 600)
+                    """
+                )
+            }
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            for sendId in ["a", "b"] { try await bench.enqueue(#"{"sendId": "\#(sendId)", "uid": "ann", "collapseId": "c"}"#) }
+            try await bench.dispatch(ScriptedProvider())
+            for _ in 0..<8 {
+                memory.claimedAt -= .seconds(11)
+                _ = try await sender.deliver(webhook, &memory)
+            }
+            #expect(endpoint.taken.map { $0["sendId"] } == ["a"])
+        }
     }
 
     @Test("an endpoint that fails at random and two instances that take turns: every outcome is taken, once and in order by its cursor")

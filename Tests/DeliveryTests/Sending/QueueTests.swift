@@ -2,6 +2,8 @@ import HTTPServer
 import Postgres
 import Providers
 import PushContract
+import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Delivery
@@ -195,16 +197,93 @@ struct QueueTests {
             try await bench.enqueue(#"[{"sendId": "old", "uid": "ann"}, {"sendId": "new", "uid": "ann"}]"#)
             try await bench.dispatch(ScriptedProvider())
             try await bench.pool.execute("UPDATE pushSends SET createdAt = createdAt - interval '60 days' WHERE sendId = 'old'")
-            #expect(try await bench.store.forget(olderThan: .seconds(45 * 86_400)) == 1)
+            #expect(try await !bench.store.forget(olderThan: .seconds(45 * 86_400)))
             #expect(try await bench.store.send("old") == nil)
             #expect(try await bench.send("new").state == .sent)
             #expect(try await bench.count("pushFinished") == 1)
+        }
+    }
+
+    @Test("an old send to many is removed in portions, and goes with the last of them")
+    func forgettingMany() async throws {
+        try await SendingBench.with { bench in
+            for number in 1...5 { try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            try await bench.enqueue(#"{"sendId": "old", "uids": ["u1", "u2", "u3", "u4", "u5"]}"#)
+            try await bench.dispatch(ScriptedProvider())
+            try await bench.pool.execute("UPDATE pushSends SET createdAt = createdAt - interval '60 days'")
+            for left in [3, 1] {
+                #expect(try await bench.store.forget(olderThan: .seconds(45 * 86_400), limit: 2))
+                for table in ["pushDeliveries", "pushFinished"] { #expect(try await bench.count(table) == left, "\(table)") }
+                #expect(try await bench.count("pushSends") == 1)
+            }
+            #expect(try await !bench.store.forget(olderThan: .seconds(45 * 86_400), limit: 2))
+            #expect(try await bench.count("pushDeliveries") + bench.count("pushFinished") + bench.count("pushSends") == 0)
+        }
+    }
+
+    @Test("what is old is removed, whatever becomes of other kinds of it")
+    func forgettingGoesOn() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(#"{"sendId": "old", "uid": "ann"}"#)
+            try await bench.pool.execute("UPDATE pushSends SET createdAt = createdAt - interval '60 days'")
+            try await bench.pool.execute("UPDATE pushOutcomes SET writtenAt = writtenAt - interval '60 days'")
+            try await bench.refuse("DELETE", on: "pushDeliveries", when: "true")
+            try await withServices([QueueMaintenance(store: bench.store, logger: .silent)]) {
+                try await eventually("outcomes are removed") { try await bench.count("pushOutcomes") == 0 }
+            }
+            #expect(try await bench.count("pushSends") == 1)
         }
     }
 }
 
 @Suite("Writing outcomes")
 struct CompletionTests {
+    @Test("outcomes wait for those who lock what they need, longer than a statement may: nothing is sent again")
+    func locked() async throws {
+        try await SendingBench.with { bench in
+            for number in 1...2 {
+                try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number))
+                try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "u\#(number)"}"#)
+            }
+            var configuration = bench.pool.configuration
+            configuration.statementTimeout = .seconds(1)
+            let pool = PostgresPool(configuration: configuration, logger: .silent)
+            defer { pool.close() }
+            let store = SendStore(pool: pool, cipher: bench.cipher, record: AttemptRecording.recorder(slot: 9, logger: .silent))
+            let provider = ScriptedProvider()
+            let dispatcher = SendDispatcher(
+                store: store,
+                throttles: bench.throttles,
+                lookup: provider.lookup,
+                configuration: DispatcherConfiguration(delays: .quick(.zero), worker: "test"),
+                logger: .silent
+            )
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                let (locked, isLocked) = AsyncStream.makeStream(of: Void.self)
+                tasks.addTask {
+                    try await bench.pool.withTransaction { transaction in
+                        try await transaction.execute("LOCK TABLE pushFinished IN EXCLUSIVE MODE")
+                        isLocked.yield()
+                        // Until a statement of theirs has waited for it longer than it may, and the next one waits.
+                        for _ in 0..<2 {
+                            try await eventually("an outcome waits") { try await bench.waitingForLocks() > 0 }
+                            try await eventually("it was cancelled") { try await bench.waitingForLocks() == 0 }
+                        }
+                    }
+                }
+                for await _ in locked { break }
+                try await dispatcher.runUntilIdle()
+                try await tasks.waitForAll()
+            }
+            try await bench.pool.execute("UPDATE pushLeases SET leaseUntil = now()")
+            try await bench.dispatch(provider)
+            #expect(provider.calls.count == 2)
+            for number in 1...2 { #expect(try await bench.status(of: "s\(number)") == [.sent]) }
+            #expect(try await bench.count("pushLeases") == 0)
+        }
+    }
+
     @Test("outcomes that come at once are all written, and one that cannot be written does not hold up the others")
     func poison() async throws {
         try await SendingBench.with { bench in

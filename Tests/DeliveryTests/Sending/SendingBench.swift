@@ -197,6 +197,11 @@ struct SendingBench {
         )[0].decode(Int.self)
     }
 
+    /// Sessions of this database that wait for a lock of others.
+    func waitingForLocks() async throws -> Int {
+        try await count("pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+    }
+
     func status(of sendId: String) async throws -> [AttemptStatus] { try await send(sendId).attempts.map(\.status) }
 }
 

@@ -12,7 +12,7 @@ struct PolicySettings {
         var policy = ReceiverPolicy(grouping: try grouping(keys, supportsGrouping: receiver.supportsGrouping))
         if let limit = keys["per_minute"] {
             guard let count = limit.scalar.flatMap({ Int($0.string) }), (1...6000).contains(count) else {
-                throw yaml.fault(limit, "per_minute is a number from 1 to 6000")
+                throw yaml.fault(limit, "per_minute must be a number from 1 to 6000")
             }
             policy.perMinute = count
         }

@@ -35,7 +35,7 @@ package enum DeactivationDecision {
         }
     }
 
-    /// Whether nothing more of the place is to be switched off until somebody has looked.
+    /// Whether nothing more of the place is to be deactivated until somebody has looked.
     package static func opens(_ counts: Counts, limits: Limits) -> Bool {
         exceeds(counts.ambiguous, limits.ambiguousShare, counts, limits)
             || exceeds(counts.ambiguous + counts.gone, limits.refusedShare, counts, limits)

@@ -38,19 +38,23 @@ package struct DeactivationLimiterRoutes: Sendable {
     }
 
     private func document(tokens: Int?) async throws -> Response {
-        let open = try await store.open().map(DeactivationLimiterDocument.init)
-        return try JSONResponse(DeactivationLimitersDocument(tokens: tokens, limiters: open)).response()
+        try JSONResponse(DeactivationLimitersDocument(try await store.open(), tokens: tokens)).response()
     }
 }
 
 /// The limiters that are open; after an action also how many tokens it changed.
-struct DeactivationLimitersDocument: Encodable, Sendable {
+package struct DeactivationLimitersDocument: Encodable, Sendable {
     var tokens: Int?
     var limiters: [DeactivationLimiterDocument]
+
+    package init(_ limiters: [DeactivationLimiter], tokens: Int? = nil) {
+        self.tokens = tokens
+        self.limiters = limiters.map(DeactivationLimiterDocument.init)
+    }
 }
 
 /// A limiter as the API shows it.
-package struct DeactivationLimiterDocument: Encodable, Sendable {
+struct DeactivationLimiterDocument: Encodable, Sendable {
     var limiterId: Int64
     var provider: Provider
     var app: String
@@ -62,11 +66,11 @@ package struct DeactivationLimiterDocument: Encodable, Sendable {
     var total: Int64
     var ambiguous: Int64
     var gone: Int64
-    /// Tokens put aside instead of switched off, and those switched off shortly before it opened.
+    /// Tokens deferred instead of deactivated, and those deactivated shortly before it opened.
     var deferred: Int64
     var deactivated: Int64
 
-    package init(_ limiter: DeactivationLimiter) {
+    init(_ limiter: DeactivationLimiter) {
         limiterId = limiter.id
         provider = limiter.scope.provider
         app = limiter.scope.app

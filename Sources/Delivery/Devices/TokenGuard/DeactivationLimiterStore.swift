@@ -49,7 +49,7 @@ package struct DeactivationLimiterStore: Sendable {
         }
     }
 
-    /// They were not: every token that was put aside or switched off since shortly before it opened is as it was. How many; nil when no
+    /// They were not: every token that was deferred or deactivated since shortly before it opened is as it was. How many; nil when no
     /// such limiter is open. A device that registered since, or whose token is another's now, is left as it is.
     package func undo(_ id: Int64, by name: String) async throws -> Int? {
         try await pool.performTransaction { connection in

@@ -15,7 +15,7 @@ package struct TokenFeedbackWriter: Sendable {
 
     /// What a batch of outcomes came to.
     struct Report: Sendable {
-        /// The strikes, by their place in the batch, that are to be put aside under a limiter instead of applied.
+        /// The strikes, by their place in the batch, that are to be deferred under a limiter instead of applied.
         var deferred: [Int: Int64] = [:]
         var opened: [CredentialScope] = []
     }

@@ -22,7 +22,7 @@ struct ThrottleDraft: Hashable {
         case nil: throw .invalid("Choose a provider.", pointer: "/provider")
         }
         guard let rate = form["perMinute"].flatMap({ Int($0) }), (0...1_000_000).contains(rate) else {
-            throw .invalid("Sends a minute is a whole number from 0 to 1,000,000.", pointer: "/perMinute")
+            throw .invalid("Sends a minute must be a whole number from 0 to 1,000,000.", pointer: "/perMinute")
         }
         guard let minutes = form["minutes"].flatMap({ Int($0) }), Self.choices.contains(minutes) else {
             throw .invalid("Choose for how long.", pointer: "/minutes")

@@ -48,7 +48,7 @@ extension BenchCommand {
                 throw ValidationError("--only knows \(known), not \(name).")
             }
             guard sends >= 1000, deliveries > 0 else { throw ValidationError("--sends must be 1000 or more, --deliveries 1 or more.") }
-            guard (1...1000).contains(interval) else { throw ValidationError("--interval is a number from 1 to 1000.") }
+            guard (1...1000).contains(interval) else { throw ValidationError("--interval must be a number from 1 to 1000.") }
             guard connections.allSatisfy((1...64).contains) else { throw ValidationError("--connections are numbers from 1 to 64.") }
         }
 

@@ -1,0 +1,114 @@
+import Postgres
+import PushContract
+
+/// Flights: of the deliveries with one `collapseId`, only one at a time is with the provider for each token, whatever device it was sent to.
+extension NewestQueries {
+    /// How long an attempt may be in flight before a newer delivery stops waiting for it. Longer than `startLimit` and a request.
+    static let flightLimit = Duration.seconds(30)
+    /// A claimed delivery that has not left after this time goes back to the queue: a newer one could be sent before it.
+    static let startLimit = Duration.seconds(8)
+
+    /// Which of these claimed deliveries may be attempted; those are in flight now.
+    static func begin(_ claimed: [(deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)]) -> Query {
+        """
+        WITH open AS MATERIALIZED (
+            SELECT DISTINCT ON (tokenKey) tokenKey, c.deliveryId, c.expiresAt
+            FROM unnest(\(claimed.map(\.deliveryId)), \(claimed.map(\.keys.own)), \(claimed.map(\.keys.token)), \(claimed.map(\.expiresAt)))
+                AS c(deliveryId, ownKey, tokenKey, expiresAt)
+            JOIN pushNewest n ON n.collapseKey = c.ownKey AND n.deliveryId = c.deliveryId
+            ORDER BY tokenKey, c.deliveryId DESC
+        )
+        \(begin)
+        """
+    }
+
+    /// Of the deliveries `open`, the newest to each token: those that are in flight now, null for each other one. That one waits, and is the
+    /// newest for which `finish` looks.
+    static let begin: Query = """
+        INSERT INTO pushNewest AS n (collapseKey, deliveryId, inFlight, inFlightUntil, expiresAt)
+        SELECT tokenKey, deliveryId, deliveryId, clock_timestamp() + \(flightLimit.inSeconds) * interval '1 second', expiresAt
+        FROM open ORDER BY tokenKey
+        ON CONFLICT (collapseKey) DO UPDATE SET deliveryId = excluded.deliveryId, expiresAt = greatest(n.expiresAt, excluded.expiresAt),
+            (inFlight, inFlightUntil) = (
+                SELECT CASE WHEN isFree THEN excluded.inFlight ELSE n.inFlight END,
+                    CASE WHEN isFree THEN excluded.inFlightUntil ELSE n.inFlightUntil END
+                FROM (SELECT n.inFlight IS NULL OR n.inFlight = excluded.inFlight OR n.inFlightUntil <= clock_timestamp() AS isFree) f
+            )
+        WHERE n.deliveryId <= excluded.deliveryId
+        RETURNING CASE WHEN inFlight = deliveryId THEN deliveryId END AS deliveryId
+        """
+
+    /// Why the others may not: whether there is a newer one (or was: its row is forgotten a week after the last has expired), else until when
+    /// to wait.
+    static func refusals(_ claimed: [(deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)]) -> Query {
+        """
+        SELECT c.deliveryId, own.deliveryId IS NULL OR greatest(own.deliveryId, token.deliveryId) > c.deliveryId,
+            coalesce(token.inFlightUntil, clock_timestamp())
+        FROM unnest(\(claimed.map(\.deliveryId)), \(claimed.map(\.keys.own)), \(claimed.map(\.keys.token))) AS c(deliveryId, ownKey, tokenKey)
+        LEFT JOIN pushNewest own ON own.collapseKey = c.ownKey LEFT JOIN pushNewest token ON token.collapseKey = c.tokenKey
+        """
+    }
+
+    /// What an outcome says to the others with its delivery's `collapseId`.
+    struct Ended {
+        var deliveryId: Int64
+        var keys: NewestKeys
+        /// Set for one that was not attempted, as another was in flight until then.
+        var waitsUntil: Timestamp?
+    }
+
+    /// Ends the flights of these deliveries and makes due what waited for them. Those that a newer one has replaced, and those whose wait is
+    /// over already, with the time.
+    static func finish(_ outcomes: [Ended], on connection: BlockingConnection) throws -> (replaced: Set<Int64>, due: [Int64: Timestamp]) {
+        guard !outcomes.isEmpty else { return ([], [:]) }
+        let tokens = Set(outcomes.map(\.keys.token))
+        let devices = Set(outcomes.map(\.keys.own)).subtracting(tokens)
+        // Keys of devices are not locked: a send to many has those of all its devices locked for as long as it takes to store it, and outcomes
+        // of everybody would wait for it. What it has not committed yet is found by the claim of what is now scheduled.
+        let rows = try connection.query(
+            """
+            WITH locked AS (
+                SELECT collapseKey, deliveryId, inFlight, inFlightUntil FROM pushNewest
+                WHERE collapseKey = ANY(\(Array(tokens))) ORDER BY collapseKey FOR UPDATE
+            )
+            SELECT *, clock_timestamp() FROM locked
+            UNION ALL SELECT collapseKey, deliveryId, NULL, NULL, clock_timestamp() FROM pushNewest WHERE collapseKey = ANY(\(Array(devices)))
+            """
+        ).map { try $0.decode(([UInt8], Int64, Int64?, Timestamp?, Timestamp).self) }
+        let known = Dictionary(uniqueKeysWithValues: rows.map { ($0.0, (newest: $0.1, inFlight: $0.2, until: $0.3, now: $0.4)) })
+        let ended = Set(outcomes.map(\.deliveryId))
+        var replaced: Set<Int64> = []
+        var due: [Int64: Timestamp] = [:]
+        var flights: [[UInt8]] = []
+        var waiting: [(deliveryId: Int64, until: Timestamp)] = []
+        for outcome in outcomes {
+            let token = known[outcome.keys.token]
+            let newer = [known[outcome.keys.own], token].compactMap { $0?.newest }.max().flatMap { $0 > outcome.deliveryId ? $0 : nil }
+            if newer != nil { replaced.insert(outcome.deliveryId) }
+            guard let token else { continue }
+            // The flight may have ended since, or does so in this batch: what ended it did not find this delivery scheduled.
+            if let until = outcome.waitsUntil, token.until != until || token.inFlight.map(ended.contains) != false {
+                due[outcome.deliveryId] = token.now
+            }
+            guard token.inFlight == outcome.deliveryId else { continue }
+            flights.append(outcome.keys.token)
+            if let newer, let until = token.until { waiting.append((newer, until)) }
+        }
+        // What waits does so until exactly this time. By arrays: next to an old snapshot a join may read all that has ever waited. Who has one
+        // locked ends it or moves it: an even newer one may be being stored.
+        if !waiting.isEmpty {
+            try connection.executeLater(
+                """
+                UPDATE pushScheduled SET runAt = clock_timestamp() WHERE deliveryId = ANY(ARRAY(
+                    SELECT deliveryId FROM pushScheduled
+                    WHERE deliveryId = ANY(\(waiting.map(\.deliveryId))) AND runAt = ANY(\(waiting.map(\.until))) FOR UPDATE SKIP LOCKED
+                ))
+                """
+            )
+        }
+        if !flights.isEmpty {
+            try connection.executeLater("UPDATE pushNewest SET inFlight = NULL, inFlightUntil = NULL WHERE collapseKey = ANY(\(flights))")
+        }
+        return (replaced, due)
+    }
+}
