@@ -267,7 +267,7 @@ struct ReceiverPolicyTests {
     @Test(
         "what is wrong with a policy is said at its line",
         arguments: [
-            ("per_minute: 0", "per_minute is a number"), ("repeat: soon", "repeat is a duration"),
+            ("per_minute: 0", "per_minute must be a number"), ("repeat: soon", "repeat is a duration"),
             ("quiet: { hours: \"22-7\", zone: Europe/Berlin }", "quiet.hours is a span"),
             ("quiet: { hours: \"22:00-07:00\", zone: CEST }", "quiet.zone is an IANA name"),
             ("quiet: { hours: \"22:00-07:00\" }", "'quiet.zone' is missing"),
