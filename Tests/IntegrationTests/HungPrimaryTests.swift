@@ -60,7 +60,8 @@ extension WholeService {
                 #expect(try await server.api.get("/health/ready").status == 503)
                 cluster.thaw()
                 try await server.waitUntilReady()
-                #expect(try await server.api.post("/attempts", text: SampleAttempt(id: "after", at: .now()).text).status == 201)
+                let after = try await server.api.post("/attempts", text: SampleAttempt(id: "after", at: .now()).text)
+                #expect(after.status == 201, "\(after.text)")
                 #expect(try await server.terminate().code == 0)
             }
         }
