@@ -44,8 +44,8 @@ package struct QueueMaintenance: Service {
                 try await count()
                 progress.countAfter = .now + (.now - start) * Self.countShare
             }
-            progress.turn += 1
-            if (progress.turn - 1).isMultiple(of: 120) { try await forget() }
+            defer { progress.turn += 1 }
+            if progress.turn.isMultiple(of: 120) { try await forget() }
         }
         try await service.run()
     }
