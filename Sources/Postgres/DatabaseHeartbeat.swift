@@ -12,14 +12,18 @@ import Synchronization
 package final class DatabaseHeartbeat: Service, Sendable {
     private static let interval: Duration = .seconds(2)
     private let pool: PostgresPool
+    private let writers: PostgresPool?
     private let logger: Logger
     /// Names the process in `instances`.
     package let instance = UUID().uuidString
     private let state: Mutex<HeartbeatState>
 
-    /// - Parameter pool: of its own; its limits are how long one write may take.
-    package init(pool: PostgresPool, logger: Logger) {
+    /// - Parameters:
+    ///   - pool: of its own; its limits are how long one write may take.
+    ///   - writers: that of the writes which readiness is about. After an outage it may refuse for a moment longer.
+    package init(pool: PostgresPool, writers: PostgresPool? = nil, logger: Logger) {
         self.pool = pool
+        self.writers = writers
         self.logger = logger
         state = Mutex(HeartbeatState())
     }
@@ -36,7 +40,7 @@ package final class DatabaseHeartbeat: Service, Sendable {
         // Sooner than the next write: a server that has ended the connections.
         do {
             try await pool.ping()
-            return nil
+            return writers?.refusal.map { HeartbeatState.reason($0, isCommitting: false) }
         } catch {
             return HeartbeatState.reason(error, isCommitting: false)
         }

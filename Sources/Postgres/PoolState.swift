@@ -42,10 +42,13 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
             return .use(connection)
         }
         guard taken < limit else { return .wait }
-        if let error = backOff.refusal(now: now) { return .refuse(error) }
+        if let error = refusal(now: now) { return .refuse(error) }
         taken += 1
         return .open
     }
+
+    /// Why a caller would get no connection now: none is idle, and one could not be opened a moment ago.
+    func refusal(now: Timestamp) -> PostgresError? { idle.isEmpty && taken < limit ? backOff.refusal(now: now) : nil }
 
     /// A connection that was handed out turned out to be broken before it was used.
     mutating func discarded() { taken -= 1 }

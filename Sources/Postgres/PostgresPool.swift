@@ -65,6 +65,9 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
         logger.debug("a transaction is run again", metadata: ["sqlstate": "\(error.code.rawValue)", "failures": "\(failures)"])
     }
 
+    /// Why callers are refused at the moment; nil when they are not.
+    var refusal: PostgresError? { state.withLock { $0.refusal(now: .now()) } }
+
     private func acquire() async throws -> PostgresConnection {
         while true {
             switch state.withLock({ $0.acquire(now: .now()) }) {

@@ -62,7 +62,7 @@ struct ServerParts: Sendable {
             preparesStatements: configuration.preparesStatements,
             logger: logger
         )
-        heartbeat = DatabaseHeartbeat(pool: pools.health, logger: logger)
+        heartbeat = DatabaseHeartbeat(pool: pools.health, writers: pools.ingest, logger: logger)
         replica = pools.replica.map { [pools] in
             ReplicaWatch(pool: $0, primary: pools.readers, mostLag: configuration.readersLag, logger: logger)
         }

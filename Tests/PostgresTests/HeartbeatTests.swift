@@ -30,6 +30,33 @@ struct HeartbeatTests {
         }
     }
 
+    @Test(
+        "while the pool of the writes refuses, as it does for a moment after an outage, that is a fault, whatever other connections can do"
+    )
+    func refusedWriters() async throws {
+        try await withDatabaseURL { url in
+            func heartbeat(_ writers: PostgresPool) -> DatabaseHeartbeat {
+                DatabaseHeartbeat(
+                    pool: PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 2), logger: .silent),
+                    writers: writers,
+                    logger: .silent
+                )
+            }
+            let refused = PostgresPool(configuration: PostgresConfiguration(url: url + "_elsewhere"), logger: .silent)
+            let other = heartbeat(refused)
+            try await eventually("it is a fault", within: .seconds(30)) {
+                try await other.beat()
+                _ = try? await refused.ping()
+                return await other.fault() != nil
+            }
+            let writers = PostgresPool(configuration: PostgresConfiguration(url: url), logger: .silent)
+            let working = heartbeat(writers)
+            try await working.beat()
+            try await writers.ping()
+            #expect(await working.fault() == nil)
+        }
+    }
+
     @Test("a read-only database answers, and is a fault with that reason")
     func readOnly() async throws {
         try await withHeartbeat { heartbeat, admin in
