@@ -210,7 +210,8 @@ struct ServerParts: Sendable {
         if let dispatcher {
             accepted.append(dispatcher.lastAccepted)
             if !configuration.outcomeWebhooks.isEmpty { services.append(outcomeWebhooks()) }
-            services += [dispatcher, QueueMaintenance(store: sendsUsing(pools.sending), logger: logger)]
+            let sends = sendsUsing(pools.sending)
+            services += [dispatcher, QueueMaintenance(store: sends, logger: logger), FanOutService(store: sends, wake: wake, logger: logger)]
         }
         services.append(InstanceReporter(store: InstanceStore(pool: pools.ingest), logger: logger, report: instance(accepted)))
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {

@@ -104,6 +104,8 @@ CREATE TABLE pushNewest (
     replaced      bigint,
     -- The caller's order, if it has one: a send with a lower version does not become the newest.
     version       bigint,
+    -- Of a send that is stored in portions: pushFanOuts.acceptedAs. It is older than what was stored after it was accepted.
+    acceptedAs    bigint,
     -- The delivery that is being attempted. Newer ones wait until its outcome is written, or until inFlightUntil.
     inFlight      bigint,
     inFlightUntil timestamptz,
@@ -254,6 +256,33 @@ CREATE TABLE pushCancels (
 );
 
 COMMENT ON TABLE pushCancels IS 'Sends that were cancelled.';
+
+-- A send to a large audience is stored in portions: each transaction stores the deliveries of the next members and advances afterUid. The last
+-- one deletes the row, as cancelling does. Who stores a portion locks the row, and skips those that are locked.
+CREATE TABLE pushFanOuts (
+    sendId       text COLLATE "C" PRIMARY KEY,
+    audienceId   text COLLATE "C" NOT NULL,
+    -- Only devices of this app; null: of any.
+    app          text COLLATE "C",
+    -- The kinds of devices that the send goes to. Each array has one element per kind.
+    providers    text[]           NOT NULL,
+    platforms    text[]           NOT NULL,
+    environments text[]           NOT NULL,
+    apps         text[]           NOT NULL,
+    -- How many devices there were when the send was accepted.
+    devices      bigint           NOT NULL,
+    collapseId   text,
+    version      bigint,
+    -- A deliveryId of its own: where it stands among the deliveries with its collapseId.
+    acceptedAs   bigint           NOT NULL,
+    -- Members up to here have their deliveries.
+    afterUid     text COLLATE "C" NOT NULL DEFAULT '',
+    storedAt     timestamptz      NOT NULL DEFAULT clock_timestamp()
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+
+CREATE INDEX pushFanOuts_audienceId ON pushFanOuts (audienceId);
+
+COMMENT ON TABLE pushFanOuts IS 'Sends to large audiences of which not all deliveries are stored yet. Internal.';
 
 CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
     SELECT delivery.deliveryId, delivery.sendId, delivery.kind, delivery.uid, delivery.deviceId, delivery.platform, delivery.provider,

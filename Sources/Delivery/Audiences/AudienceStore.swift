@@ -1,3 +1,4 @@
+import HTTPServer
 package import Postgres
 import PushContract
 
@@ -22,11 +23,13 @@ package struct AudienceStore: Sendable {
         try await pool.query(AudienceStore.select("WHERE a.audienceId = \(id)")).first.map(Audience.init)
     }
 
-    /// Changes the members; an audience that is not there yet is made, except by removing.
+    /// Changes the members; an audience that is not there yet is made, except by removing. Throws 409 if members would be lost to which a send is
+    /// still being stored.
     package func change(_ change: Change, _ id: String, uids: [String], author: String) async throws -> Audience? {
         let uids = Set(uids).sorted()
         return try await pool.performTransaction { connection in
             guard try AudienceStore.touch(id, creates: change != .remove, author: author, on: connection) else { return nil }
+            if change != .add { try AudienceStore.requireStored(id, on: connection) }
             if change == .replace {
                 try connection.execute("DELETE FROM audienceMembers WHERE audienceId = \(id) AND NOT uid = ANY(\(uids))")
             }
@@ -41,13 +44,26 @@ package struct AudienceStore: Sendable {
         }
     }
 
-    /// False when there is no such audience. Sends that were made from it are not touched.
+    /// False when there is no such audience. Sends that were made from it are not touched; throws 409 if one is still being stored.
     package func delete(_ id: String) async throws -> Bool {
         try await pool.performTransaction { connection in
+            guard try AudienceStore.touch(id, creates: false, author: "", on: connection) else { return false }
+            try AudienceStore.requireStored(id, on: connection)
             let gone = try connection.execute("DELETE FROM audiences WHERE audienceId = \(id)")
             try connection.execute("DELETE FROM audienceMembers WHERE audienceId = \(id)")
             return gone == 1
         }
+    }
+
+    private static func requireStored(_ id: String, on connection: BlockingConnection) throws {
+        guard let sendId = try FanOutQueries.isBeingSentTo(id, on: connection) else { return }
+        throw Problem.conflict(
+            """
+            The send \(sendId) to this audience is still being stored (GET /sends/\(sendId)). Repeat the request when it is, or use another \
+            audience.
+            """,
+            code: "audience_in_use"
+        )
     }
 
     /// Locks the audience's row, and makes it where that is wanted.

@@ -73,6 +73,11 @@ enum QueueStatements {
         WHERE leaseUntil < clock_timestamp() - interval '5 minutes' ORDER BY leaseUntil LIMIT 100
         """
 
+    static let unstored: Query = """
+        SELECT 'of send ' || sendId || ' no delivery was stored since ' || storedAt || '; members after ' || afterUid || ' are left'
+        FROM pushFanOuts WHERE storedAt < clock_timestamp() - interval '5 minutes' ORDER BY storedAt LIMIT 100
+        """
+
     static func staleCircuits(_ ids: Range<Int64>) -> Query {
         """
         SELECT 'delivery ' || s.deliveryId || ' waits for circuit ' || s.circuitId FROM pushScheduled s LEFT JOIN pushCircuits h USING (circuitId)

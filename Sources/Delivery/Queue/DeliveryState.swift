@@ -25,6 +25,8 @@ package enum DeliveryState: String, Sendable, Hashable, Codable {
 
 /// The state of a send, from those of its deliveries.
 package enum SendState: String, Sendable, Hashable, Codable {
+    /// Not all of its deliveries are stored yet; those that are may have ended.
+    case storing
     case queued, scheduled, sending, retrying, blocked
     case sent
     /// Some deliveries were sent and the others were not.

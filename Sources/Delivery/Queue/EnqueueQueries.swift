@@ -10,7 +10,8 @@ enum EnqueueQueries {
     static func known(_ sendIds: [String], on connection: BlockingConnection) throws -> [String: (hash: [UInt8], deliveries: Int)] {
         let rows = try connection.query(
             """
-            SELECT sendId, contentHash, (SELECT count(*) FROM pushDeliveries d WHERE d.sendId = s.sendId)
+            SELECT sendId, contentHash, coalesce((SELECT devices FROM pushFanOuts f WHERE f.sendId = s.sendId),
+                (SELECT count(*) FROM pushDeliveries d WHERE d.sendId = s.sendId))
             FROM pushSends s WHERE sendId = ANY(\(sendIds))
             """
         )

@@ -23,6 +23,7 @@ struct Enqueueing {
     private let cipher: TokenCipher
     private let bulkThreshold: Int
     private let expectation: KeyExpectation
+    private let portions: FanOutPortions
     private let connection: BlockingConnection
     private let now: Timestamp
     private var outcome: [SendReceipt?]
@@ -38,6 +39,7 @@ struct Enqueueing {
         cipher: TokenCipher,
         bulkThreshold: Int,
         expectation: KeyExpectation = KeyExpectation(),
+        portions: FanOutPortions = FanOutPortions(),
         on connection: BlockingConnection
     ) {
         self.posts = posts
@@ -47,6 +49,7 @@ struct Enqueueing {
         self.cipher = cipher
         self.bulkThreshold = bulkThreshold
         self.expectation = expectation
+        self.portions = portions
         self.connection = connection
         outcome = Array(repeating: nil, count: requests.count)
         admitted = Array(repeating: nil, count: requests.count)
@@ -89,9 +92,10 @@ struct Enqueueing {
                 var devices = PayloadKind.counts(of: found)
                 let fanOut = FanOut(requests[index], now: now)
                 if let fanOut {
-                    devices = try fanOut.kinds(on: connection)
+                    let reach = try fanOut.reach(on: connection)
+                    devices = reach.kinds
                     guard !devices.isEmpty else { throw FanOut.noRecipient(requests[index]) }
-                    tally.skip(FanOut.unreachable(requests[index]), count: try fanOut.peopleWithoutDevice(on: connection))
+                    tally.skip(FanOut.unreachable(requests[index]), count: reach.peopleWithoutDevice)
                 }
                 let kinds = try requests[index].allowedKinds(of: devices, apps: posts[postIndexes[index]].apps, check: check, &tally)
                 let count = kinds.reduce(0) { $0 + $1.devices }
@@ -156,10 +160,18 @@ struct Enqueueing {
         try direct?.insert(entries.filter(\.isDirect), flights, now: now, cipher: cipher, texts: texts, on: connection)
         var accepted: [(sendId: String, deliveries: Int)] = []
         for (index, admitted) in stored {
-            let many = try admitted.fanOut.map { fanOut in
-                try fanOut.store(requests[index], to: admitted.kinds.map(\.kind), as: admitted.deliveryClass, on: connection)
+            var count = admitted.deliveries.count
+            if let fanOut = admitted.fanOut {
+                let devices = admitted.kinds.reduce(0) { $0 + $1.devices }
+                let send = FanOutSend(requests[index], to: admitted.kinds.map(\.kind), as: admitted.deliveryClass)
+                if let audience = fanOut.audience, devices > portions.devicesAtOnce {
+                    try FanOutQueries.begin(send, to: audience, devices: devices, on: connection)
+                    _ = try FanOutQueries.storePortion(of: send.sendId, members: portions.members, on: connection)
+                    count = devices
+                } else {
+                    count = try fanOut.store(send, on: connection)
+                }
             }
-            let count = many ?? admitted.deliveries.count
             outcome[index] = .accepted(deliveries: count, skipped: admitted.skipped)
             accepted.append((requests[index].sendId, count))
         }

@@ -1,114 +1,105 @@
-import HTTPServer
 import Postgres
 import PushContract
 
-/// The SQL of sends to many people: the devices of a list or an audience become deliveries without leaving the database.
-struct FanOut {
-    /// The people, as `SELECT … AS uid, … AS deviceId`; without a deviceId all of their devices.
-    let people: Query
-    let app: String?
-    let now: Timestamp
+/// How large a send to an audience may be to be stored in one transaction, and how large the portions of larger ones are.
+package struct FanOutPortions: Sendable {
+    /// Devices.
+    package var devicesAtOnce: Int
+    /// Members of the audience in one transaction.
+    package var members: Int
 
-    /// Kinds of devices they have that can be reached, and how many of each.
-    func kinds(on connection: BlockingConnection) throws -> [PayloadKind.Count] {
-        try connection.query(
-            """
-            SELECT v.provider, v.platform, v.environment, v.app, count(*) FROM (\(people)) p JOIN devices v ON \(reachable)
-            GROUP BY v.provider, v.platform, v.environment, v.app
-            """
-        ).map { row in
-            let (provider, platform, environment, app, devices) = try row.decode((String, String, String, String, Int).self)
-            let kind = PayloadKind(
-                provider: try stored(provider),
-                platform: try stored(platform),
-                environment: try stored(environment),
-                app: app
-            )
-            return (kind, devices)
-        }
-    }
-
-    /// How many of them have no device that can be reached.
-    func peopleWithoutDevice(on connection: BlockingConnection) throws -> Int {
-        try connection.query(
-            "SELECT count(*) FROM (\(people)) p WHERE NOT EXISTS (SELECT FROM devices v WHERE \(reachable))"
-        )[0].decode(Int.self)
-    }
-
-    /// Stores a delivery for each device of these kinds and puts it where it waits; how many. The queues must be there.
-    func store(
-        _ send: SendRequest,
-        to kinds: [PayloadKind],
-        as deliveryClass: DeliveryClass,
-        on connection: BlockingConnection
-    ) throws -> Int {
-        let rows: Query = """
-            SELECT \(send.sendId)::text AS sendId, l.queue, v.userId AS uid, v.deviceId, v.platform, v.provider, v.environment, v.app,
-                NULL::text AS pushToken, NULL::text AS tokenHash, \(send.content.collapseId)::text AS collapseId, \(send.version)::bigint AS version,
-                \(send.expiresAt) AS expiresAt, false AS isDirect, 0::bigint AS ordinal
-            FROM (\(people)) p JOIN devices v ON \(reachable)
-            JOIN unnest(\(kinds.map(\.provider.rawValue)), \(kinds.map(\.platform.rawValue)), \(kinds.map(\.environment.rawValue)),
-                \(kinds.map(\.app))) AS k(provider, platform, environment, app)
-                ON v.provider = k.provider::pushProvider AND v.platform = k.platform::pushPlatform
-                AND v.environment = k.environment::pushEnvironment AND v.app = k.app
-            JOIN pushQueues l ON l.app = v.app AND l.provider = v.provider AND l.environment = v.environment
-                AND l.class = \(deliveryClass.rawValue)::pushClass
-            """
-        let mayBeLater = send.notBefore != nil
-        guard send.content.collapseId == nil else {
-            return try NewestQueries.insert(rows, mayBeLater: mayBeLater, now: now, on: connection).count
-        }
-        return try connection.query(EnqueueQueries.insert(rows, mayBeLater: mayBeLater, now: now))[0].decode(Int.self)
-    }
-
-    private var reachable: Query {
-        """
-        v.userId = p.uid AND v.deviceId = coalesce(p.deviceId, v.deviceId) AND v.expiresAt > \(now) AND v.tokenState <> 'inactive' AND (\(app)::text IS NULL OR v.app = \(app)::text)
-        """
+    package init(devicesAtOnce: Int = 20_000, members: Int = 5000) {
+        self.devicesAtOnce = devicesAtOnce
+        self.members = members
     }
 }
 
-extension FanOut {
-    /// Nil for sends to single targets.
-    init?(_ request: SendRequest, now: Timestamp) {
-        switch request.target {
-        case .users(let uids, let app):
-            self.init(people: "SELECT DISTINCT unnest(\(uids)) AS uid, NULL::text AS deviceId", app: app, now: now)
-        case .audience(let id, let app):
-            self.init(
-                people: "SELECT uid, NULL::text AS deviceId FROM audienceMembers WHERE audienceId = \(id)",
-                app: app,
-                now: now
-            )
-        case .selected(let devices): self.init(people: devices, app: nil, now: now)
-        case .user, .device, .devices, .token, .tokens: return nil
+/// The SQL of sends to large audiences, whose deliveries are stored in portions: one transaction for all of them would take longer than a
+/// request may, and keep the keys of all their devices locked.
+enum FanOutQueries {
+    /// Notes that the deliveries are to be stored. The audience does not lose members until they are (`isBeingSentTo`).
+    static func begin(_ send: FanOutSend, to audience: FanOut.Audience, devices: Int, on connection: BlockingConnection) throws {
+        try connection.execute("SELECT FROM audiences WHERE audienceId = \(audience.id) FOR SHARE")
+        try connection.execute(
+            """
+            INSERT INTO pushFanOuts
+                (sendId, audienceId, app, providers, platforms, environments, apps, devices, collapseId, version, acceptedAs)
+            VALUES (\(send.sendId), \(audience.id), \(audience.app), \(send.kinds.map(\.provider.rawValue)),
+                \(send.kinds.map(\.platform.rawValue)), \(send.kinds.map(\.environment.rawValue)), \(send.kinds.map(\.app)), \(devices),
+                \(send.collapseId), \(send.version), nextval('pushDeliveries_deliveryId_seq'))
+            """
+        )
+    }
+
+    /// A send to the audience that is not stored to its end; its sendId. The audience's row must be locked.
+    static func isBeingSentTo(_ audienceId: String, on connection: BlockingConnection) throws -> String? {
+        try connection.query("SELECT sendId FROM pushFanOuts WHERE audienceId = \(audienceId) LIMIT 1").first?.decode(String.self)
+    }
+
+    /// The send whose turn it is: of the highest class, the one that has waited longest.
+    static func next(except sendIds: [String]) -> Query {
+        """
+        SELECT sendId FROM pushFanOuts JOIN pushSends USING (sendId) WHERE sendId <> ALL(\(sendIds)) ORDER BY class, storedAt LIMIT 1
+        """
+    }
+
+    /// Locks what is to be stored of a send; nil if another instance stores a portion of it, or everything is stored.
+    static func lock(_ sendId: String, on connection: BlockingConnection) throws -> (send: FanOutSend, audience: FanOut.Audience)? {
+        guard let row = try connection.query(
+            """
+            SELECT audienceId, app, providers, platforms, environments, apps, collapseId, version, acceptedAs, afterUid, class,
+                notBefore IS NOT NULL, expiresAt
+            FROM pushFanOuts f JOIN pushSends USING (sendId) WHERE sendId = \(sendId) FOR UPDATE OF f SKIP LOCKED
+            """
+        ).first else { return nil }
+        let values = try row.decode(
+            (String, String?, [String], [String], [String], [String], String?, Int64?, Int64, String, String, Bool, Timestamp).self
+        )
+        let send = FanOutSend(
+            sendId: sendId,
+            kinds: try values.2.indices.map { try PayloadKind(values.2[$0], values.3[$0], values.4[$0], values.5[$0]) },
+            deliveryClass: try stored(values.10),
+            collapseId: values.6,
+            version: values.7,
+            acceptedAs: values.8,
+            mayBeLater: values.11,
+            expiresAt: values.12
+        )
+        return (send, FanOut.Audience(id: values.0, app: values.1, afterUid: values.9))
+    }
+
+    /// Stores the deliveries of the next members; how many.
+    static func storePortion(of sendId: String, members limit: Int, on connection: BlockingConnection) throws -> Int? {
+        guard let (send, start) = try lock(sendId, on: connection) else { return nil }
+        var audience = start
+        let (members, last) = try connection.query(
+            """
+            SELECT count(*), max(uid) FROM (
+                SELECT uid FROM audienceMembers WHERE audienceId = \(audience.id) AND uid > \(audience.afterUid) ORDER BY uid LIMIT \(limit)
+            ) portion
+            """
+        )[0].decode((Int, String?).self)
+        audience.lastUid = last
+        let deliveries = last == nil ? 0 : try FanOut(audience, now: .now()).store(send, on: connection)
+        if members < limit {
+            try connection.execute("DELETE FROM pushFanOuts WHERE sendId = \(sendId)")
+        } else {
+            try connection.execute("UPDATE pushFanOuts SET afterUid = \(last), storedAt = clock_timestamp() WHERE sendId = \(sendId)")
         }
+        return deliveries
     }
 }
 
-extension FanOut {
-    /// Why a send to many people does not reach some of them.
-    static func unreachable(_ request: SendRequest) -> Problem {
-        .invalid(
-            "This person has no device that can be reached. Register it with POST /devices.",
-            code: "unknown_uid",
-            pointer: request.pointer
-        )
+extension SendStore {
+    /// A send of which not all deliveries are stored.
+    func nextFanOut(except sendIds: Set<String>) async throws -> String? {
+        try await pool.query(FanOutQueries.next(except: Array(sendIds))).first?.decode(String.self)
     }
 
-    /// Why a send to many people reaches none.
-    static func noRecipient(_ request: SendRequest) -> Problem {
-        guard case .audience(let id, _) = request.target else {
-            return .invalid(
-                "None of these uids has a device that can be reached. Register devices with POST /devices.",
-                code: "unknown_uid",
-                pointer: request.pointer + "/uids"
-            )
+    /// Stores the next portion of a send to a large audience; how many deliveries, nil if there is nothing to store for this instance.
+    func storePortion(of sendId: String) async throws -> Int? {
+        try await pool.performTransaction { [portions] connection in
+            try FanOutQueries.storePortion(of: sendId, members: portions.members, on: connection)
         }
-        return .invalid(
-            "The audience \(id) does not exist, or none of its members has a device that can be reached. See GET /audiences/\(id).",
-            code: "unknown_audience",
-            pointer: request.pointer + "/audience"
-        )
     }
 }

@@ -26,16 +26,19 @@ enum NewestQueries {
     }
 
     /// The same for rows as of `EnqueueQueries.rows`; how many, and the direct ones with their index among the rows.
+    ///
+    /// - Parameter acceptedAs: of a send that is stored in portions.
     static func insert(
         _ rows: Query,
         mayBeLater: Bool,
+        acceptedAs: Int64? = nil,
         now: Timestamp,
         on connection: BlockingConnection
     ) throws -> (count: Int, direct: [(index: Int, deliveryId: Int64, key: [UInt8])]) {
         var count = 0
         var direct: [(index: Int, deliveryId: Int64, key: [UInt8])] = []
         var superseded: [(deliveryId: Int64, attempts: Int)] = []
-        for row in try connection.query(insert(rows, mayBeLater: mayBeLater, now: now)) {
+        for row in try connection.query(insert(rows, mayBeLater: mayBeLater, acceptedAs: acceptedAs, now: now)) {
             let (total, deliveryId, attempts, ordinal, key) = try row.decode((Int, Int64?, Int32?, Int64?, [UInt8]?).self)
             count = total
             guard let deliveryId else { continue }
@@ -51,7 +54,9 @@ enum NewestQueries {
 
     /// An identity is taken under the lock of the key: the greater, the newer. Keys are locked in one order everywhere, those of devices before
     /// those of tokens: two transactions that need the same rows must not wait for each other.
-    private static func insert(_ rows: Query, mayBeLater: Bool, now: Timestamp) -> Query {
+    ///
+    /// A send that is stored in portions has its place since it was accepted: what was stored later is newer.
+    private static func insert(_ rows: Query, mayBeLater: Bool, acceptedAs: Int64?, now: Timestamp) -> Query {
         """
         WITH target AS MATERIALIZED (
             SELECT *, pushCollapseKey(provider, app, environment, uid, deviceId, tokenHash, collapseId) AS collapseKey FROM (\(rows)) t
@@ -59,11 +64,13 @@ enum NewestQueries {
             SELECT *, row_number() OVER (PARTITION BY collapseKey ORDER BY version DESC NULLS FIRST, ordinal DESC) = 1 AS isNewest
             FROM target
         ), newest AS (
-            INSERT INTO pushNewest AS n (collapseKey, deliveryId, version, expiresAt)
-            SELECT collapseKey, \(nextId), version, expiresAt FROM ranked WHERE isNewest ORDER BY deviceId IS NULL, collapseKey
+            INSERT INTO pushNewest AS n (collapseKey, deliveryId, version, acceptedAs, expiresAt)
+            SELECT collapseKey, \(nextId), version, \(acceptedAs)::bigint, expiresAt FROM ranked WHERE isNewest
+            ORDER BY deviceId IS NULL, collapseKey
             ON CONFLICT (collapseKey) DO UPDATE SET deliveryId = \(nextId), replaced = n.deliveryId, version = excluded.version,
-                expiresAt = greatest(n.expiresAt, excluded.expiresAt)
-            WHERE excluded.version IS NULL OR n.version IS NULL OR excluded.version >= n.version
+                acceptedAs = excluded.acceptedAs, expiresAt = greatest(n.expiresAt, excluded.expiresAt)
+            WHERE CASE WHEN excluded.version <> n.version THEN excluded.version > n.version
+                ELSE excluded.acceptedAs IS NULL OR excluded.acceptedAs >= coalesce(n.acceptedAs, n.deliveryId) END
             RETURNING n.collapseKey, n.deliveryId, n.replaced
         ), stored AS (
             INSERT INTO pushDeliveries

@@ -15,6 +15,11 @@ struct PayloadKind: Hashable {
 }
 
 extension PayloadKind {
+    /// As it is stored.
+    init(_ provider: String, _ platform: String, _ environment: String, _ app: String) throws {
+        self.init(provider: try stored(provider), platform: try stored(platform), environment: try stored(environment), app: app)
+    }
+
     init(_ delivery: NewDelivery) {
         self.init(provider: delivery.provider, platform: delivery.platform, environment: delivery.environment, app: delivery.app)
     }

@@ -25,6 +25,7 @@ enum SendErasure {
             """
             DELETE FROM pushSends s WHERE sendId = ANY(\(sendIds))
                 AND NOT EXISTS (SELECT FROM pushDeliveries d WHERE d.sendId = s.sendId)
+                AND NOT EXISTS (SELECT FROM pushFanOuts f WHERE f.sendId = s.sendId)
             """
         )
     }

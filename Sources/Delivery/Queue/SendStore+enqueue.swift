@@ -27,9 +27,16 @@ extension SendStore {
     /// - Returns: the receipts of each.
     func enqueue(_ posts: [SendPost], direct: DirectLeases? = nil, check: @escaping PayloadCheck) async throws -> [[SendReceipt]] {
         guard posts.contains(where: { !$0.requests.isEmpty }) else { return posts.map { _ in [] } }
-        return try await pool.performTransaction { [cipher, texts, bulkThreshold, expectation] connection in
+        return try await pool.performTransaction { [cipher, texts, bulkThreshold, expectation, portions] connection in
             direct?.reset()
-            var enqueueing = Enqueueing(posts, cipher: cipher, bulkThreshold: bulkThreshold, expectation: expectation, on: connection)
+            var enqueueing = Enqueueing(
+                posts,
+                cipher: cipher,
+                bulkThreshold: bulkThreshold,
+                expectation: expectation,
+                portions: portions,
+                on: connection
+            )
             try enqueueing.admit(check: check)
             try enqueueing.store(direct: direct, texts: texts)
             return enqueueing.receipts

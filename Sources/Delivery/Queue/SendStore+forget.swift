@@ -20,6 +20,7 @@ extension SendStore {
                 """
             ).map { try $0.decode(String.self) }
             guard !sendIds.isEmpty else { return false }
+            try connection.execute("DELETE FROM pushFanOuts WHERE sendId = ANY(\(sendIds))")
             let gone = try forgetDeliveries(
                 "deliveryId = ANY(ARRAY(SELECT deliveryId FROM pushDeliveries WHERE sendId = ANY(\(sendIds)) LIMIT \(limit)))",
                 on: connection

@@ -43,14 +43,16 @@ extension SendStore {
 
     /// The apps that a send goes to; none for a send that is not there.
     package func apps(of sendId: String) async throws -> [String] {
-        try await pool.query("SELECT DISTINCT app FROM pushDeliveries WHERE sendId = \(sendId) ORDER BY app").map {
-            try $0.decode(String.self)
-        }
+        try await pool.query(
+            """
+            SELECT app FROM pushDeliveries WHERE sendId = \(sendId) UNION SELECT unnest(apps) FROM pushFanOuts WHERE sendId = \(sendId) ORDER BY 1
+            """
+        ).map { try $0.decode(String.self) }
     }
 
     /// Cancels what of a send has not been sent. Nil when there is none with this id; else how many deliveries it stopped at once.
     ///
-    /// Scheduled deliveries end now; ready ones end when a worker comes to them; one that is with the provider this moment may still
+    /// What is not stored yet is not stored any more. Scheduled deliveries end now; ready ones end when a worker comes to them; one that is with the provider this moment may still
     /// arrive, and is not tried again.
     package func cancel(_ sendId: String, author: String) async throws -> Int? {
         try await pool.performTransaction { connection in
@@ -62,6 +64,7 @@ extension SendStore {
                 ON CONFLICT (sendId) DO NOTHING
                 """
             )
+            try connection.execute("DELETE FROM pushFanOuts WHERE sendId = \(sendId)")
             let stopped = try connection.query(
                 """
                 WITH stopped AS (
@@ -86,7 +89,8 @@ extension SendStore {
 enum ReadQueries {
     static func send(_ sendId: String) -> Query {
         """
-        SELECT s.sendId, s.requestId, s.author, s.class, s.policy, s.createdAt, s.notBefore, s.expiresAt, c.cancelledAt
+        SELECT s.sendId, s.requestId, s.author, s.class, s.policy, s.createdAt, s.notBefore, s.expiresAt, c.cancelledAt,
+            EXISTS (SELECT FROM pushFanOuts f WHERE f.sendId = s.sendId)
         FROM pushSends s LEFT JOIN pushCancels c ON c.sendId = s.sendId WHERE s.sendId = \(sendId)
         """
     }

@@ -31,6 +31,8 @@ package struct StoredSend: Sendable {
     package var notBefore: Timestamp?
     package var expiresAt: Timestamp
     var cancelledAt: Timestamp?
+    /// Not all deliveries are stored yet.
+    var isStoring: Bool
     /// Deliveries of a page at most.
     package static let pageLimit = 1000
     /// Attempts of a page at most.
@@ -38,7 +40,7 @@ package struct StoredSend: Sendable {
 
     /// A page of them.
     package var deliveries: [Delivery]
-    /// All of them, by state.
+    /// All that are stored, by state.
     package var counts: [DeliveryState: Int]
     /// The rows of the attempts of the people on the page, oldest first.
     package var attempts: [Attempt]
@@ -49,12 +51,12 @@ package struct StoredSend: Sendable {
     /// The last delivery of the page; nil on the last page.
     package var next: Int64?
 
-    package var state: SendState { SendState(Array(counts.keys)) }
+    package var state: SendState { isStoring ? .storing : SendState(Array(counts.keys)) }
 }
 
 extension StoredSend {
     init(_ row: Row, deliveries: [Delivery], counts: [DeliveryState: Int], attempts: [Attempt]) throws {
-        let values = try row.decode((String, String, String, String, String, Timestamp, Timestamp?, Timestamp, Timestamp?).self)
+        let values = try row.decode((String, String, String, String, String, Timestamp, Timestamp?, Timestamp, Timestamp?, Bool).self)
         self.init(
             sendId: values.0,
             requestId: values.1,
@@ -65,6 +67,7 @@ extension StoredSend {
             notBefore: values.6,
             expiresAt: values.7,
             cancelledAt: values.8,
+            isStoring: values.9,
             deliveries: deliveries,
             counts: counts,
             attempts: attempts

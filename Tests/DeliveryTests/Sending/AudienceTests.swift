@@ -144,7 +144,7 @@ struct AudienceTests {
         #expect(problem?.pointer == pointer)
     }
 
-    @Test("a send to thousands is stored in one transaction, shown by its counts, and sent to the last")
+    @Test("a send to thousands is shown by its counts, and sent to the last")
     func thousands() async throws {
         try await SendingBench.with { bench in
             let count = 3000

@@ -53,6 +53,12 @@ struct SendFsckTests {
             SELECT deliveryId, queue, now() + interval '1 day', 2, 99 FROM pushDead
             """, "sendCircuits"
         ),
+        (
+            """
+            INSERT INTO pushFanOuts (sendId, audienceId, providers, platforms, environments, apps, devices, acceptedAs, storedAt)
+            VALUES ('s1', 'fans', '{}', '{}', '{}', '{}', 1, 0, now() - interval '6 minutes')
+            """, "sendPortions"
+        ),
     ]
 
     /// With slices of one statement for all deliveries, for each its own, and for each its own comparison with what is ready.
