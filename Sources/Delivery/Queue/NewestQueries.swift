@@ -56,34 +56,35 @@ enum NewestQueries {
     /// those of tokens: two transactions that need the same rows must not wait for each other.
     ///
     /// A send that is stored in portions has its place since it was accepted: what was stored later is newer.
-    private static func insert(_ rows: Query, mayBeLater: Bool, acceptedAs: Int64?, now: Timestamp) -> Query {
+    static func insert(_ rows: Query, mayBeLater: Bool, acceptedAs: Int64?, now: Timestamp) -> Query {
         """
         WITH target AS MATERIALIZED (
             SELECT *, pushCollapseKey(provider, app, environment, uid, deviceId, tokenHash, collapseId) AS collapseKey FROM (\(rows)) t
         ), ranked AS MATERIALIZED (
-            SELECT *, row_number() OVER (PARTITION BY collapseKey ORDER BY version DESC NULLS FIRST, ordinal DESC) = 1 AS isNewest
+            SELECT *, CASE WHEN row_number() OVER (PARTITION BY collapseKey ORDER BY version DESC NULLS FIRST, ordinal DESC) = 1
+                THEN collapseKey END AS firstKey
             FROM target
         ), newest AS (
             INSERT INTO pushNewest AS n (collapseKey, deliveryId, version, acceptedAs, expiresAt)
-            SELECT collapseKey, \(nextId), version, \(acceptedAs)::bigint, expiresAt FROM ranked WHERE isNewest
+            SELECT collapseKey, \(nextId), version, \(acceptedAs)::bigint, expiresAt FROM ranked WHERE firstKey IS NOT NULL
             ORDER BY deviceId IS NULL, collapseKey
             ON CONFLICT (collapseKey) DO UPDATE SET deliveryId = \(nextId), replaced = n.deliveryId, version = excluded.version,
                 acceptedAs = excluded.acceptedAs, expiresAt = greatest(n.expiresAt, excluded.expiresAt)
             WHERE CASE WHEN excluded.version <> n.version THEN excluded.version > n.version
                 ELSE excluded.acceptedAs IS NULL OR excluded.acceptedAs >= coalesce(n.acceptedAs, n.deliveryId) END
             RETURNING n.collapseKey, n.deliveryId, n.replaced
+        ), placed AS MATERIALIZED (
+            -- A full join is never a nested loop, which PostgreSQL would take as it does not know how many rows there are.
+            SELECT r.*, coalesce(n.deliveryId, \(nextId)) AS deliveryId, n.deliveryId IS NOT NULL AS isNewest
+            FROM ranked r FULL JOIN newest n ON n.collapseKey = r.firstKey
         ), stored AS (
             INSERT INTO pushDeliveries
                 (deliveryId, sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, collapseKey, createdAt)
             OVERRIDING SYSTEM VALUE
-            SELECT coalesce(n.deliveryId, \(nextId)), sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash,
-                r.collapseKey, \(now)
-            FROM ranked r LEFT JOIN newest n ON n.collapseKey = r.collapseKey AND r.isNewest
-            RETURNING deliveryId, queue, sendId
-        ), direct AS (
-            SELECT n.deliveryId, r.ordinal, r.collapseKey FROM newest n JOIN ranked r USING (collapseKey) WHERE r.isNewest AND r.isDirect
+            SELECT deliveryId, sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, collapseKey, \(now)
+            FROM placed
         ), wanted AS (
-            SELECT * FROM stored WHERE deliveryId IN (SELECT deliveryId FROM newest) AND deliveryId NOT IN (SELECT deliveryId FROM direct)
+            SELECT deliveryId, queue, sendId FROM placed WHERE isNewest AND NOT isDirect
         ), overtaken AS (
             DELETE FROM pushScheduled WHERE deliveryId = ANY(ARRAY(SELECT replaced FROM newest))
             RETURNING deliveryId, queue, attemptNumber - 1 AS attempts
@@ -91,13 +92,13 @@ enum NewestQueries {
             INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, finishedAt)
             SELECT deliveryId, queue, 'superseded', attempts, clock_timestamp() FROM (
                 SELECT deliveryId, queue, attempts FROM overtaken
-                UNION ALL SELECT deliveryId, queue, 0 FROM stored WHERE deliveryId NOT IN (SELECT deliveryId FROM newest)
+                UNION ALL SELECT deliveryId, queue, 0 FROM placed WHERE NOT isNewest
             ) ended
             RETURNING deliveryId, attempts
         ), \(EnqueueQueries.waiting("wanted", mayBeLater: mayBeLater))
-        SELECT count, e.* FROM (SELECT count(*) FROM stored) total LEFT JOIN (
+        SELECT count, e.* FROM (SELECT count(*) FROM placed) total LEFT JOIN (
             SELECT deliveryId, attempts, NULL::bigint, NULL::bytea FROM superseded
-            UNION ALL SELECT deliveryId, NULL, ordinal, collapseKey FROM direct
+            UNION ALL SELECT deliveryId, NULL, ordinal, collapseKey FROM placed WHERE isNewest AND isDirect
         ) e ON true
         """
     }

@@ -54,6 +54,16 @@ struct NewestTests {
         }
     }
 
+    @Test("a statement that stores thousands does not compare each with each")
+    func plan() async throws {
+        try await SendingBench.with { bench in
+            let statement = NewestQueries.insert(EnqueueQueries.rows([]), mayBeLater: false, acceptedAs: nil, now: .now())
+            let plan = try await bench.pool.query("EXPLAIN \(statement)").map { try $0.decode(String.self) }
+            // Of the one total with the rows.
+            #expect(plan.count(where: { $0.contains("Nested Loop") }) == 1, "\(plan.joined(separator: "\n"))")
+        }
+    }
+
     @Test("what is not due yet, and what waits behind a circuit, is superseded at once")
     func scheduled() async throws {
         try await SendingBench.with { bench in
