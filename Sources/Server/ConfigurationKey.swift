@@ -85,6 +85,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
     static let labelAppVersions = Self("attempts.labels.appVersions", "the same of app versions", standard: "1000")
     static let labelProviderCodes = Self("attempts.labels.providerCodes", "the same of provider codes", standard: "1000")
+    static let labelPushTypes = Self("attempts.labels.pushTypes", "the same of push types", standard: "100")
     static let alertsMaxApps = Self("alerts.maxApps", "apps that a rule by app is evaluated for, at most", standard: "1000")
     static let migrationsDirectory = Self("migrations.directory", "the numbered .sql files", standard: "sql/migrations")
     static let httpHost = Self("http.host", "address to listen on", standard: "127.0.0.1")
@@ -218,7 +219,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         databaseURL, databaseConnections, databaseReadersURL, databaseReadersLag, databasePreparesStatements, adminDatabaseURL,
         migrationsDirectory, attemptsRetention,
         rollupsRetention, httpHost, httpPort,
-        labelApps, labelAppVersions, labelProviderCodes, ledgerCacheDirectory, ledgerFilterMemory, alertsMaxApps,
+        labelApps, labelAppVersions, labelProviderCodes, labelPushTypes, ledgerCacheDirectory, ledgerFilterMemory, alertsMaxApps,
         httpConnections,
         httpConnectionsPerAddress,
         httpIdleTimeout, httpHeaderTimeout, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL, bootstrapKey,

@@ -211,7 +211,9 @@ struct ServerParts: Sendable {
             accepted.append(dispatcher.lastAccepted)
             if !configuration.outcomeWebhooks.isEmpty { services.append(outcomeWebhooks()) }
             let sends = sendsUsing(pools.sending)
-            services += [dispatcher, QueueMaintenance(store: sends, logger: logger), FanOutService(store: sends, wake: wake, logger: logger)]
+            services += [
+                dispatcher, QueueMaintenance(store: sends, logger: logger), FanOutService(store: sends, wake: wake, logger: logger),
+            ]
         }
         services.append(InstanceReporter(store: InstanceStore(pool: pools.ingest), logger: logger, report: instance(accepted)))
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {

@@ -60,6 +60,7 @@ extension Settings {
         if let apps = try number(.labelApps, 1...100_000) { limits.apps = apps }
         if let versions = try number(.labelAppVersions, 1...100_000) { limits.appVersions = versions }
         if let codes = try number(.labelProviderCodes, 1...100_000) { limits.providerCodes = codes }
+        if let types = try number(.labelPushTypes, 1...100_000) { limits.pushTypes = types }
         return limits
     }
 

@@ -15,6 +15,7 @@ struct LabelLimiterTests {
         app: String?,
         status: AttemptStatus = .sent,
         version: String? = nil,
+        pushType: String? = nil,
         at moment: Timestamp = now
     ) -> Attempt {
         Attempt(
@@ -28,6 +29,7 @@ struct LabelLimiterTests {
             attemptedAt: moment,
             requestId: "r",
             app: app,
+            pushType: pushType,
             appVersion: version,
             latencyMs: 30
         )
@@ -44,6 +46,7 @@ struct LabelLimiterTests {
         var limits = LabelLimiter.Limits()
         limits.apps = apps
         limits.appVersions = versions
+        limits.pushTypes = versions
         return LabelLimiter(limits: limits)
     }
 
@@ -106,7 +109,7 @@ struct LabelLimiterTests {
             let maintenance = PartitionMaintenance(pool: pool, logger: .silent)
             let limiter = Self.limiter()
             let attempts = (0..<(asSingleRows ? 8 : 40)).map {
-                attempt("\($0)", app: "app \($0 % 5)", status: .queued, version: "\($0 % 4).1")
+                attempt("\($0)", app: "app \($0 % 5)", status: .queued, version: "\($0 % 4).1", pushType: "type \($0 % 6)")
             }
             let queued = try batch(attempts, limiter)
             try await maintenance.ensurePartitions(for: queued)
@@ -134,6 +137,11 @@ struct LabelLimiterTests {
             let majors = try await pool.query("SELECT DISTINCT appMajor FROM attemptRollups WHERE attempts <> 0 ORDER BY 1")
                 .map { try $0.decode(String.self) }
             #expect(majors == ["0", "1", "other"])
+            let types = try await pool.query("SELECT DISTINCT pushType FROM attemptRollups WHERE attempts <> 0 ORDER BY 1")
+                .map { try $0.decode(String.self) }
+            #expect(types == ["other", "type 0", "type 1"])
+            let labelled = try await pool.query("SELECT DISTINCT pushType FROM attemptLabels ORDER BY 1").map { try $0.decode(String.self) }
+            #expect(labelled == types)
             let context = FsckContext(
                 pool: pool,
                 now: Self.now + .seconds(3600),

@@ -42,7 +42,7 @@ CREATE TABLE notificationDeliveryAttempts (
     receivedAt        timestamptz      NOT NULL,
     -- The first 16 bytes of SHA-256 of attemptId: substring(sha256(convert_to(attemptId, 'UTF8')) for 16).
     attemptKey        uuid             NOT NULL,
-    -- Labels that the rollups count as 'other', as bits: 1 app, 2 appVersion, 4 providerErrorCode.
+    -- Labels that the rollups count as 'other', as bits: 1 app, 2 appVersion, 4 providerErrorCode, 8 pushType.
     foldedLabels      smallint         NOT NULL DEFAULT 0,
     -- attemptedAt is first, so that this index also serves queries by time and grows at its right edge.
     PRIMARY KEY (attemptedAt, attemptKey)
@@ -63,7 +63,7 @@ COMMENT ON COLUMN notificationDeliveryAttempts.tokenHash IS '''sha256:'' and 64 
 COMMENT ON COLUMN notificationDeliveryAttempts.attemptedAt IS 'When the attempt was made, according to the first report that was stored.';
 COMMENT ON COLUMN notificationDeliveryAttempts.receivedAt IS 'When Pushwatch first stored the attempt.';
 COMMENT ON COLUMN notificationDeliveryAttempts.foldedLabels IS
-    'Labels that attemptRollups counts as ''other'', since too many values were reported that day. Bits: 1 app, 2 appVersion, 4 providerErrorCode.';
+    'Labels that attemptRollups counts as ''other'', since too many values were reported that day. Bits: 1 app, 2 appVersion, 4 providerErrorCode, 8 pushType.';
 COMMENT ON COLUMN notificationDeliveryAttempts.latencyMs IS 'Milliseconds from the start of the request to the provider''s response.';
 
 CREATE TABLE attemptLedger (
@@ -175,7 +175,8 @@ CREATE VIEW attemptLabels WITH (security_invoker = true) AS
     SELECT attemptedAt, date_trunc('minute', attemptedAt) AS minute, provider, platform, eventType, status,
            coalesce(reasonCode::text, '') AS reasonCode,
            CASE WHEN foldedLabels & 1 <> 0 THEN 'other' ELSE coalesce(app, '') END AS app,
-           coalesce(environment::text, '') AS environment, coalesce(pushType, '') AS pushType,
+           coalesce(environment::text, '') AS environment,
+           CASE WHEN foldedLabels & 8 <> 0 THEN 'other' ELSE coalesce(pushType, '') END AS pushType,
            CASE WHEN foldedLabels & 2 <> 0 THEN 'other' ELSE pushAppMajor(appVersion) END AS appMajor,
            CASE WHEN foldedLabels & 2 <> 0 THEN 'other' ELSE coalesce(appVersion, '') END AS appVersion,
            CASE WHEN foldedLabels & 4 <> 0 THEN 'other' ELSE coalesce(providerErrorCode, '') END AS providerErrorCode,

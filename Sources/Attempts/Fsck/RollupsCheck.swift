@@ -52,7 +52,7 @@ struct RollupsCheck: FsckCheck {
             UNION ALL
             SELECT false, minute, provider, platform, eventType, status, coalesce(reasonCode::text, ''),
                    CASE WHEN folded & 1 <> 0 THEN \(FoldedLabels.other) ELSE coalesce(app, '') END,
-                   coalesce(environment::text, ''), coalesce(pushType, ''),
+                   coalesce(environment::text, ''), CASE WHEN folded & 8 <> 0 THEN \(FoldedLabels.other) ELSE coalesce(pushType, '') END,
                    CASE WHEN folded & 2 <> 0 THEN \(FoldedLabels.other) ELSE pushAppMajor(version) END, counted, latency, latencies
             FROM (
                 SELECT date_trunc('minute', attemptedAt) AS minute, provider, platform, eventType, status, reasonCode, app, environment,

@@ -146,7 +146,7 @@ extension AttemptBatch.Record {
     fileprivate mutating func keepFolded(of stored: FactStatements.Stored, in batch: AttemptBatch) {
         let labels: [(FoldedLabels, AttemptColumn, String?)] = [
             (.app, .app, stored.attempt.app), (.appVersion, .appVersion, stored.attempt.appVersion),
-            (.providerErrorCode, .providerErrorCode, stored.attempt.providerErrorCode),
+            (.providerErrorCode, .providerErrorCode, stored.attempt.providerErrorCode), (.pushType, .pushType, stored.attempt.pushType),
         ]
         for (label, column, value) in labels where batch.string(self[column]) == value {
             if stored.folded.contains(label) { folded.insert(label) } else { folded.remove(label) }

@@ -7,6 +7,7 @@ package struct FoldedLabels: OptionSet, Sendable, Hashable {
     package static let app = FoldedLabels(rawValue: 1)
     package static let appVersion = FoldedLabels(rawValue: 2)
     package static let providerErrorCode = FoldedLabels(rawValue: 4)
+    package static let pushType = FoldedLabels(rawValue: 8)
 
     /// What folded values count as.
     package static let other = "other"

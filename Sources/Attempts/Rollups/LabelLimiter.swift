@@ -13,6 +13,7 @@ package final class LabelLimiter: Sendable {
         package var apps = 100
         package var appVersions = 1000
         package var providerCodes = 1000
+        package var pushTypes = 100
 
         package init() {}
     }
@@ -43,7 +44,7 @@ package final class LabelLimiter: Sendable {
 
     /// Values as digests.
     private struct Values {
-        var seen: [Set<Int>] = [[], [], []]
+        var seen: [Set<Int>] = Array(repeating: [], count: labels.count)
         /// What was decided for a combination of values: one look-up for nearly every attempt.
         var decided: [Int: FoldedLabels] = [:]
         var usedAt: UInt64 = 0
@@ -61,12 +62,13 @@ package final class LabelLimiter: Sendable {
     private static let maxDecided = 4096
     private static let labels: [(label: FoldedLabels, column: AttemptColumn)] = [
         (.app, .app), (.appVersion, .appVersion), (.providerErrorCode, .providerErrorCode),
+        (.pushType, .pushType),
     ]
 
     private let limits: [Int]
     private let state = Mutex(State())
 
-    package init(limits: Limits = Limits()) { self.limits = [limits.apps, limits.appVersions, limits.providerCodes] }
+    package init(limits: Limits = Limits()) { self.limits = [limits.apps, limits.appVersions, limits.providerCodes, limits.pushTypes] }
 
     /// Counts these apps apart for every author, after any number of others. Replaces those of the last call.
     package func keep(apps: Set<String>) {
@@ -87,12 +89,13 @@ package final class LabelLimiter: Sendable {
         state.withLock { state in
             var authorDay = AuthorDay(author: author, day: .min)
             var values = Values()
-            var folds: [Int64] = [0, 0, 0]
+            let none = [Int64](repeating: 0, count: Self.labels.count)
+            var folds = none
             func leave(_ state: inout State) {
                 guard authorDay.day != .min else { return }
                 state.authorDays[authorDay] = values
-                if folds != [0, 0, 0] { state.folds[authorDay] = zip(state.folds[authorDay] ?? [0, 0, 0], folds).map { $0 + $1 } }
-                folds = [0, 0, 0]
+                if folds != none { state.folds[authorDay] = zip(state.folds[authorDay] ?? none, folds).map { $0 + $1 } }
+                folds = none
             }
             batch.fold { record, text in
                 let day = record.attemptedAt.minute.flooredDivision(by: 1440)
@@ -102,7 +105,7 @@ package final class LabelLimiter: Sendable {
                     values = enter(authorDay, &state)
                 }
                 let labels = decide(record, text, keptApps: state.keptApps, &values)
-                for index in 0..<3 where labels.contains(Self.labels[index].label) { folds[index] += 1 }
+                for index in folds.indices where labels.contains(Self.labels[index].label) { folds[index] += 1 }
                 return labels
             }
             leave(&state)

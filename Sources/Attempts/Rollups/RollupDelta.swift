@@ -63,7 +63,8 @@ struct RollupDelta {
             reasonCode: record.reasonCode,
             environment: record.environment,
             app: record.folded.contains(.app) ? textIndex(of: FoldedLabels.other) : textIndex(of: record[.app], in: batch),
-            pushType: textIndex(of: record[.pushType], in: batch),
+            pushType: record.folded.contains(.pushType)
+                ? textIndex(of: FoldedLabels.other) : textIndex(of: record[.pushType], in: batch),
             appMajor: record.folded.contains(.appVersion) ? AppMajor.other : AppMajor.parse(batch.bytes(record[.appVersion]))
         )
         add(key, latencyMs: record.latencyMs, sign: sign)
@@ -79,7 +80,7 @@ struct RollupDelta {
             reasonCode: attempt.reasonCode,
             environment: attempt.environment,
             app: textIndex(of: folded.contains(.app) ? FoldedLabels.other : attempt.app ?? ""),
-            pushType: textIndex(of: attempt.pushType ?? ""),
+            pushType: textIndex(of: folded.contains(.pushType) ? FoldedLabels.other : attempt.pushType ?? ""),
             appMajor: folded.contains(.appVersion) ? AppMajor.other : AppMajor.parse((attempt.appVersion ?? "").utf8)
         )
         add(key, latencyMs: attempt.latencyMs, sign: sign)

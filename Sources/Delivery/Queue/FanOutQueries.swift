@@ -45,13 +45,15 @@ enum FanOutQueries {
 
     /// Locks what is to be stored of a send; nil if another instance stores a portion of it, or everything is stored.
     static func lock(_ sendId: String, on connection: BlockingConnection) throws -> (send: FanOutSend, audience: FanOut.Audience)? {
-        guard let row = try connection.query(
-            """
-            SELECT audienceId, app, providers, platforms, environments, apps, collapseId, version, acceptedAs, afterUid, class,
-                notBefore IS NOT NULL, expiresAt
-            FROM pushFanOuts f JOIN pushSends USING (sendId) WHERE sendId = \(sendId) FOR UPDATE OF f SKIP LOCKED
-            """
-        ).first else { return nil }
+        guard
+            let row = try connection.query(
+                """
+                SELECT audienceId, app, providers, platforms, environments, apps, collapseId, version, acceptedAs, afterUid, class,
+                    notBefore IS NOT NULL, expiresAt
+                FROM pushFanOuts f JOIN pushSends USING (sendId) WHERE sendId = \(sendId) FOR UPDATE OF f SKIP LOCKED
+                """
+            ).first
+        else { return nil }
         let values = try row.decode(
             (String, String?, [String], [String], [String], [String], String?, Int64?, Int64, String, String, Bool, Timestamp).self
         )

@@ -176,7 +176,9 @@ struct FanOutTests {
             let audiences = AudienceStore(pool: bench.pool)
             try await bench.enqueue(send("s1"))
             for change in [AudienceStore.Change.replace, .remove] {
-                let problem = await #expect(throws: Problem.self) { try await audiences.change(change, "fans", uids: ["u9"], author: "test") }
+                let problem = await #expect(throws: Problem.self) {
+                    try await audiences.change(change, "fans", uids: ["u9"], author: "test")
+                }
                 #expect(problem?.code == "audience_in_use" && problem?.detail.contains("s1") == true, "\(String(describing: problem))")
             }
             let problem = await #expect(throws: Problem.self) { try await audiences.delete("fans") }
