@@ -24,7 +24,7 @@ package struct QueueCheck: FsckCheck {
         )
         sentOnce.note = try await possibleDuplicates(context)
         let overdue = try await context.confirmed { try await texts(QueueStatements.overdueLeases, context) }
-        let unstored = try await context.confirmed { try await texts(QueueStatements.unstored, context) }
+        let incompleteSends = try await context.confirmed { try await texts(QueueStatements.incompleteSends, context) }
         let stale = try await faults(slices.all, context) { try await texts(QueueStatements.staleCircuits($0), context) }
         let ended = "deliveries that ended within \(context.days) days"
         return [
@@ -37,7 +37,12 @@ package struct QueueCheck: FsckCheck {
             FsckReport.Line("sendAttempts", "an ended delivery has a row for each try", examined: ended, faults: incomplete),
             sentOnce,
             FsckReport.Line("sendLeases", "no lease is long overdue", examined: "the leases", faults: overdue),
-            FsckReport.Line("sendPortions", "no send waits long to be stored", examined: "sends to large audiences", faults: unstored),
+            FsckReport.Line(
+                "sendPortions",
+                "no send waits long to be stored",
+                examined: "sends to large audiences",
+                faults: incompleteSends
+            ),
             FsckReport.Line(
                 "sendCircuits",
                 "nothing waits for a circuit that has closed",

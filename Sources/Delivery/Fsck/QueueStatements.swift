@@ -73,7 +73,7 @@ enum QueueStatements {
         WHERE leaseUntil < clock_timestamp() - interval '5 minutes' ORDER BY leaseUntil LIMIT 100
         """
 
-    static let unstored: Query = """
+    static let incompleteSends: Query = """
         SELECT 'of send ' || sendId || ' no delivery was stored since ' || storedAt || '; members after ' || afterUid || ' are left'
         FROM pushFanOuts WHERE storedAt < clock_timestamp() - interval '5 minutes' ORDER BY storedAt LIMIT 100
         """

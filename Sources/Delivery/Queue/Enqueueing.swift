@@ -23,7 +23,7 @@ struct Enqueueing {
     private let cipher: TokenCipher
     private let bulkThreshold: Int
     private let expectation: KeyExpectation
-    private let portions: FanOutPortions
+    private let fanOutSizes: FanOutSizes
     private let connection: BlockingConnection
     private let now: Timestamp
     private var outcome: [SendReceipt?]
@@ -39,7 +39,7 @@ struct Enqueueing {
         cipher: TokenCipher,
         bulkThreshold: Int,
         expectation: KeyExpectation = KeyExpectation(),
-        portions: FanOutPortions = FanOutPortions(),
+        fanOutSizes: FanOutSizes = FanOutSizes(),
         on connection: BlockingConnection
     ) {
         self.posts = posts
@@ -49,7 +49,7 @@ struct Enqueueing {
         self.cipher = cipher
         self.bulkThreshold = bulkThreshold
         self.expectation = expectation
-        self.portions = portions
+        self.fanOutSizes = fanOutSizes
         self.connection = connection
         outcome = Array(repeating: nil, count: requests.count)
         admitted = Array(repeating: nil, count: requests.count)
@@ -164,9 +164,9 @@ struct Enqueueing {
             if let fanOut = admitted.fanOut {
                 let devices = admitted.kinds.reduce(0) { $0 + $1.devices }
                 let send = FanOutSend(requests[index], to: admitted.kinds.map(\.kind), as: admitted.deliveryClass)
-                if let audience = fanOut.audience, devices > portions.devicesAtOnce {
+                if let audience = fanOut.audience, devices > fanOutSizes.devicesAtOnce {
                     try FanOutQueries.begin(send, to: audience, devices: devices, on: connection)
-                    _ = try FanOutQueries.storePortion(of: send.sendId, members: portions.members, on: connection)
+                    _ = try FanOutQueries.storeNext(of: send.sendId, members: fanOutSizes.members, on: connection)
                     count = devices
                 } else {
                     count = try fanOut.store(send, on: connection)

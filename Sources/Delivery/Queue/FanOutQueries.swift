@@ -2,7 +2,7 @@ import Postgres
 import PushContract
 
 /// How large a send to an audience may be to be stored in one transaction, and how large the portions of larger ones are.
-package struct FanOutPortions: Sendable {
+package struct FanOutSizes: Sendable {
     /// Devices.
     package var devicesAtOnce: Int
     /// Members of the audience in one transaction.
@@ -71,7 +71,7 @@ enum FanOutQueries {
     }
 
     /// Stores the deliveries of the next members; how many.
-    static func storePortion(of sendId: String, members limit: Int, on connection: BlockingConnection) throws -> Int? {
+    static func storeNext(of sendId: String, members limit: Int, on connection: BlockingConnection) throws -> Int? {
         guard let (send, start) = try lock(sendId, on: connection) else { return nil }
         var audience = start
         let (members, last) = try connection.query(
@@ -99,9 +99,9 @@ extension SendStore {
     }
 
     /// Stores the next portion of a send to a large audience; how many deliveries, nil if there is nothing to store for this instance.
-    func storePortion(of sendId: String) async throws -> Int? {
-        try await pool.performTransaction { [portions] connection in
-            try FanOutQueries.storePortion(of: sendId, members: portions.members, on: connection)
+    func storeNext(of sendId: String) async throws -> Int? {
+        try await pool.performTransaction { [fanOutSizes] connection in
+            try FanOutQueries.storeNext(of: sendId, members: fanOutSizes.members, on: connection)
         }
     }
 }

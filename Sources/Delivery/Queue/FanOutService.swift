@@ -38,7 +38,7 @@ package struct FanOutService: Service {
         var passedOver: Set<String> = []
         while let sendId = try await store.nextFanOut(except: passedOver) {
             do {
-                guard let deliveries = try await store.storePortion(of: sendId) else {
+                guard let deliveries = try await store.storeNext(of: sendId) else {
                     passedOver.insert(sendId)
                     continue
                 }

@@ -27,14 +27,14 @@ extension SendStore {
     /// - Returns: the receipts of each.
     func enqueue(_ posts: [SendPost], direct: DirectLeases? = nil, check: @escaping PayloadCheck) async throws -> [[SendReceipt]] {
         guard posts.contains(where: { !$0.requests.isEmpty }) else { return posts.map { _ in [] } }
-        return try await pool.performTransaction { [cipher, texts, bulkThreshold, expectation, portions] connection in
+        return try await pool.performTransaction { [cipher, texts, bulkThreshold, expectation, fanOutSizes] connection in
             direct?.reset()
             var enqueueing = Enqueueing(
                 posts,
                 cipher: cipher,
                 bulkThreshold: bulkThreshold,
                 expectation: expectation,
-                portions: portions,
+                fanOutSizes: fanOutSizes,
                 on: connection
             )
             try enqueueing.admit(check: check)

@@ -20,7 +20,7 @@ package struct SendStore: Sendable {
     /// A send with more deliveries is bulk unless its caller says otherwise.
     let bulkThreshold: Int
     let texts: SendTexts
-    let portions: FanOutPortions
+    let fanOutSizes: FanOutSizes
     /// Of the sends that are enqueued.
     let expectation = KeyExpectation()
 
@@ -35,7 +35,7 @@ package struct SendStore: Sendable {
         bulkThreshold: Int = 1000,
         kinds: QueuedKinds = .none,
         texts: SendTexts = .standard,
-        portions: FanOutPortions = FanOutPortions(),
+        fanOutSizes: FanOutSizes = FanOutSizes(),
         record: @escaping AttemptRecorder
     ) {
         self.pool = pool
@@ -45,7 +45,7 @@ package struct SendStore: Sendable {
         self.bulkThreshold = bulkThreshold
         self.kinds = kinds
         self.texts = texts
-        self.portions = portions
+        self.fanOutSizes = fanOutSizes
     }
 
     /// Pushes that are about to be sent and that no lease protects.

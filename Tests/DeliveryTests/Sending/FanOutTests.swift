@@ -13,7 +13,7 @@ struct FanOutTests {
     private static let members = 1...25
 
     private func withFans(_ body: (SendingBench) async throws -> Void) async throws {
-        try await SendingBench.with(portions: FanOutPortions(devicesAtOnce: 10, members: 4)) { bench in
+        try await SendingBench.with(fanOutSizes: FanOutSizes(devicesAtOnce: 10, members: 4)) { bench in
             for number in Self.members { try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number)) }
             _ = try await AudienceStore(pool: bench.pool).change(.replace, "fans", uids: Self.members.map { "u\($0)" }, author: "test")
             try await body(bench)
@@ -96,7 +96,7 @@ struct FanOutTests {
             var order: [String] = []
             while let sendId = try await bench.store.nextFanOut(except: []) {
                 order.append(sendId)
-                #expect(try await bench.store.storePortion(of: sendId) != nil)
+                #expect(try await bench.store.storeNext(of: sendId) != nil)
             }
             // Six portions are left of each, the last of which is the 25th member alone.
             #expect(order == Array(repeating: "s3", count: 6) + (1...6).flatMap { _ in ["s1", "s2"] })
@@ -118,8 +118,8 @@ struct FanOutTests {
             for sendId in ["s1", "s2"] { #expect(try await bench.send(sendId).state == .storing) }
 
             // The newer one first.
-            while try await bench.store.storePortion(of: "s2") != nil {}
-            while try await bench.store.storePortion(of: "s1") != nil {}
+            while try await bench.store.storeNext(of: "s2") != nil {}
+            while try await bench.store.storeNext(of: "s1") != nil {}
             for sendId in ["before", "between"] { #expect(try await bench.send(sendId).state == .superseded) }
             #expect(try await bench.send("s1").counts == [.superseded: 25])
             #expect(try await users(bench, "s2", .superseded) == [7])
@@ -136,8 +136,8 @@ struct FanOutTests {
     func inOrder() async throws {
         try await withFans { bench in
             for sendId in ["s1", "s2"] { try await bench.enqueue(send(sendId, #", "collapseId": "match-7""#)) }
-            while try await bench.store.storePortion(of: "s1") != nil {}
-            while try await bench.store.storePortion(of: "s2") != nil {}
+            while try await bench.store.storeNext(of: "s1") != nil {}
+            while try await bench.store.storeNext(of: "s2") != nil {}
             #expect(try await bench.send("s1").counts == [.superseded: 25])
             #expect(try await bench.send("s2").counts == [.queued: 25])
         }
