@@ -59,6 +59,7 @@ struct IngestQueueTests {
         try await eventually("it waits") { queue.waitingRows > 0 }
         #expect(queue.refusal(bodyBytes: 1) == .full)
         #expect(queue.refusal(bodyBytes: nil) == .full)
+        #expect(queue.refusal(bodyBytes: .max) == .full)
         for entry in await queue.take() { entry.answer.give(.success([])) }
         _ = try await waiting
         #expect(queue.refusal(bodyBytes: 1) == nil)

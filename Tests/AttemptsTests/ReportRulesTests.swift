@@ -19,7 +19,7 @@ struct ReportRulesTests {
             try await maintenance.maintain()
             let ingestor = AttemptIngestor(pool: pool, maintenance: maintenance, logger: .silent)
             let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedReporters()))
-            AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool)).add(to: router)
+            AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool), storeForReports: AttemptStore(pool)).add(to: router)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await ingestor.run() }
                 try await Application(router: router).test(.router) { try await body($0, pool) }
@@ -147,6 +147,30 @@ struct ReportRulesTests {
             #expect(mixed.contains(#""pointer":"/0/attemptId""#) && mixed.contains(#""attemptId":"a","index":1"#), "\(mixed)")
             let stored = try await pool.query("SELECT attemptId || ' ' || status FROM notificationDeliveryAttempts ORDER BY attemptId")
             #expect(try stored.map { try $0.decode(String.self) } == ["a failed", "b queued", "new failed", "none queued"])
+        }
+    }
+
+    @Test("an app's user does not see what is stored of somebody else under the attemptId of a report")
+    func conflictOfAnotherUser() async throws {
+        try await withRoute { client, _ in
+            func report(_ uid: String) throws -> String {
+                String(buffer: try Self.report("x", "offline", .network, changes: ["eventType": "register", "uid": uid]))
+            }
+            #expect(try await Self.post(client, as: "ann", ByteBuffer(string: try report("ann"))).status == .created)
+            for body in [try report("bob"), "[\(try report("bob"))]"] {
+                let answer = String(buffer: try await Self.post(client, as: "bob", ByteBuffer(string: body)).body)
+                #expect(answer.contains("attempt_conflict") && !answer.contains("stored\":") && !answer.contains("ann"), "\(answer)")
+                let own = String(buffer: try await Self.post(client, as: "service", ByteBuffer(string: body)).body)
+                #expect(own.contains(#""uid":"ann""#), "\(own)")
+            }
+        }
+    }
+
+    @Test("a uid with a control character is refused as a parameter, too")
+    func controlCharacter() async throws {
+        try await withRoute { client, _ in
+            let answer = try await client.execute(uri: "/attempts?uid=a%00b", method: .get, headers: [.authorization: "service"])
+            #expect(answer.status == .badRequest, "\(String(buffer: answer.body))")
         }
     }
 

@@ -103,7 +103,8 @@ final class IngestQueue: Sendable {
         state.withLock { state in
             if state.isClosed { return .shuttingDown }
             if state.waiting.isEmpty { return nil }
-            return state.rows >= limits.waitingRows || state.bytes + (bodyBytes ?? 0) > limits.waitingBytes ? .full : nil
+            // Not added: a header may name any number.
+            return state.rows >= limits.waitingRows || (bodyBytes ?? 0) > limits.waitingBytes - state.bytes ? .full : nil
         }
     }
 

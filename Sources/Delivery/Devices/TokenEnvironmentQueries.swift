@@ -74,8 +74,9 @@ enum TokenEnvironmentQueries {
         )
     }
 
+    /// Only tokens that are not inactive have an index.
     private static let matching: Query =
-        "d.pushTokenHash = s.hash AND d.provider = 'apns' AND d.app = s.app AND d.registrationVersion = s.version"
+        "d.tokenState <> 'inactive' AND d.pushTokenHash = s.hash AND d.provider = 'apns' AND d.app = s.app AND d.registrationVersion = s.version"
 
     /// In one order everywhere, as feedback is.
     private static func table(_ tokenEnvironments: [TokenEnvironment]) -> Query {

@@ -25,6 +25,34 @@ struct ClaimPlanTests {
         }
     }
 
+    @Test("tokens are looked up by their hash in indexes, however many devices there are")
+    func tokens() async throws {
+        try await SendingBench.with { bench in
+            try await bench.onOneConnection { pool, _ in
+                try await pool.withConnection { connection in
+                    try await connection.perform { connection in
+                        _ = try TokenRegistry.NamedTokens([SendingBench.token(1)], on: connection)
+                        _ = try TokenEnvironmentQueries.switchEnvironment(
+                            [
+                                TokenEnvironment(
+                                    tokenHash: TokenHash(rawValue: "sha256:" + String(repeating: "a", count: 64))!,
+                                    app: "a",
+                                    registrationVersion: 1,
+                                    environment: .production
+                                )
+                            ],
+                            on: connection
+                        )
+                        let scans = try connection.query(
+                            "SELECT relname FROM pg_stat_xact_user_tables WHERE seq_scan > 0 AND relname IN ('devices', 'devicestarttokens', 'deadtokens')"
+                        )
+                        #expect(scans.isEmpty)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("what a circuit blocked is found by index, also by a plan from when nothing waited")
     func release() async throws {
         try await SendingBench.with { bench in
