@@ -311,7 +311,7 @@ let package = Package(
         tests(
             "AlertingTests",
             [
-                "Alerting", "AlertRules", "Attempts", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "TestDatabase",
+                "Alerting", "AlertRules", "Attempts", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "TestDatabase", "TestSupport",
                 .hummingbird, .hummingbirdTesting, .httpTypes, .crypto, .logging,
             ]
         ),

@@ -73,6 +73,86 @@ struct BuiltInAlertTests {
         }
     }
 
+    @Test("an alert that begins under a silence is sent when the silence ends; one that begins while it fires mutes it")
+    func silenced() async throws {
+        try await withDatabase { pool in
+            _ = try await Traffic(pool)
+            let clock = HandClock(Self.minutes(5))
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            func silence(from: Int64, until: Int64) async throws {
+                let silence = AlertSilence(
+                    matchers: [SilenceMatcher(name: "alertname", value: "*")],
+                    startsAt: Self.minutes(from),
+                    endsAt: Self.minutes(until),
+                    author: "ada",
+                    reason: "maintenance",
+                    createdAt: Self.minutes(from)
+                )
+                try await SilenceStore.insert(silence, on: pool)
+            }
+            func pass(at minute: Int64) async throws -> (isSilenced: Bool, kinds: [String]) {
+                clock.set(Self.minutes(minute))
+                try await evaluator.evaluate(minutes: Int(minute) - 2)
+                let alert = try #require(try await AlertStore.open(on: pool).first)
+                return (alert.silencedBy != nil, try await Recorded.outbox(pool).map(\.kind))
+            }
+            try await FoldedLabelStore.add(
+                [LabelLimiter.Fold(author: "a key", day: Self.start.minute / 1440, label: "app", attempts: 3)],
+                at: clock.now,
+                on: pool
+            )
+            try await silence(from: 0, until: 8)
+            #expect(try await pass(at: 6) == (true, []))
+            #expect(try await pass(at: 9) == (false, ["firing"]))
+            #expect(try await pass(at: 10) == (false, ["firing"]))
+            try await silence(from: 11, until: 20)
+            #expect(try await pass(at: 12) == (true, ["firing"]))
+            #expect(try await pass(at: 21) == (false, ["firing"]))
+        }
+    }
+
+    @Test("what waits under a silence, or for the end of quiet hours, is no outage of its receiver")
+    func waitsOnPurpose() async throws {
+        try await withDatabase { pool in
+            try await fireOnce(pool, receivers: [.webhook("team", url: "http://team")], clock: HandClock())
+            try await pool.execute("UPDATE notifications SET attempts = 1")
+            func outages(quiet: [String] = []) async throws -> Int {
+                try await BuiltInStore.receiverOutages(["team"], quiet: quiet, on: pool).count
+            }
+            #expect(try await outages() == 1)
+            #expect(try await outages(quiet: ["team"]) == 1, "pages do not wait")
+            try await pool.execute("UPDATE alerts SET severity = 'ticket'")
+            #expect(try await outages(quiet: ["team"]) == 0)
+            #expect(try await outages(quiet: ["chat"]) == 1)
+            try await pool.execute("UPDATE alerts SET silencedBy = alertId")
+            #expect(try await outages() == 0)
+        }
+    }
+
+    @Test("a page that is refused while the alert about refused tickets is open raises another one")
+    func refusedPage() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let receivers = [ReceiverConfiguration.webhook("team", url: "http://team"), .webhook("chat", url: "http://chat")]
+            try await fireOnce(pool, receivers: receivers, clock: clock)
+            let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
+            for severity in [Severity.ticket, .page] {
+                try await pool.execute("UPDATE alerts SET severity = \(severity.rawValue) WHERE rule <> 'NotificationsDeadLettered'")
+                try await pool.execute(
+                    """
+                    UPDATE notifications SET state = 'deadLettered', settledAt = \(clock.now), lastError = '404'
+                    WHERE receiver = 'team' AND alertId IN (SELECT alertId FROM alerts WHERE rule <> 'NotificationsDeadLettered')
+                    """
+                )
+                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                clock.advance(.seconds(60))
+                try await evaluator.evaluate(minutes: severity == .ticket ? 36 : 37)
+                let open = try await AlertStore.open(rule: "NotificationsDeadLettered", on: pool)
+                #expect(open.map(\.severity) == [severity])
+            }
+        }
+    }
+
     @Test("LabelsFolded names the key, and ends an hour after its last folded attempt")
     func labelsFolded() async throws {
         try await withDatabase { pool in
