@@ -35,7 +35,12 @@ extension ServerParts {
             translate: ErrorTranslation.problem
         )
         healthRoutes(for: audience).add(to: router)
-        AttemptRoutes(ingestor: ingestor, store: AttemptStore(pools.readers), labels: labels).add(to: router)
+        AttemptRoutes(
+            ingestor: ingestor,
+            store: AttemptStore(pools.readers),
+            checkStore: AttemptStore(pools.ingest),
+            labels: labels
+        ).add(to: router)
         DeviceRoutes(store: devices, defaults: providers.deviceDefaults, audit: audit).add(to: router)
         let check = SendValidation.checker(providers.lookup, texts: configuration.texts)
         let dryRun = DryRun(store: sends, check: check, lookup: providers.lookup)

@@ -8,6 +8,7 @@ package import PushContract
 package struct AttemptRoutes: Sendable {
     private let ingestor: AttemptIngestor
     private let store: AttemptStore
+    private let checkStore: AttemptStore
     private let parsers = AttemptParserPool()
     private let bodies: BodyReader
     private let labels: LabelLimiter
@@ -20,15 +21,20 @@ package struct AttemptRoutes: Sendable {
     /// For all of them: the labels of users must not be counted apart.
     static let userAuthor = "app users"
 
+    /// - Parameters:
+    ///   - store: what is read for GET requests.
+    ///   - checkStore: what reports are checked against; on connections that no page and no GET request takes.
     package init(
         ingestor: AttemptIngestor,
         store: AttemptStore,
+        checkStore: AttemptStore,
         bodies: BodyReader = BodyReader(),
         labels: LabelLimiter = LabelLimiter(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.ingestor = ingestor
         self.store = store
+        self.checkStore = checkStore
         self.bodies = bodies
         self.labels = labels
         self.now = now
@@ -64,7 +70,7 @@ package struct AttemptRoutes: Sendable {
         if let apps = rules.apps { try await refuseAttempts(ofOtherAppsThan: apps, in: &parsed) }
         IngestMetrics.rejected.increment(by: parsed.rejections.count)
         labels.mark(&parsed.batch, author: author)
-        let results = parsed.batch.isEmpty ? [] : try await submit(parsed.batch)
+        let results = parsed.batch.isEmpty ? [] : rules.visible(try await submit(parsed.batch))
         return try parsed.isSingle
             ? AttemptResponse.single(parsed, results, requestId: requestId)
             : AttemptResponse.batch(parsed, results)
@@ -72,7 +78,7 @@ package struct AttemptRoutes: Sendable {
 
     /// A key that is limited to apps cannot take over another app's attempt by its id: neither advance it, nor see it in a conflict.
     private func refuseAttempts(ofOtherAppsThan apps: Set<String>, in parsed: inout AttemptParser.Parsed) async throws {
-        let others = try await store.keys(parsed.batch.records.map(\.key), ofOtherAppsThan: apps)
+        let others = try await checkStore.keys(parsed.batch.records.map(\.key), ofOtherAppsThan: apps)
         guard !others.isEmpty else { return }
         let refused = parsed.batch.records.indices.filter { others.contains(parsed.batch.records[$0].key) }
         for index in refused {
