@@ -311,7 +311,8 @@ let package = Package(
         tests(
             "AlertingTests",
             [
-                "Alerting", "AlertRules", "Attempts", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "TestDatabase", "TestSupport",
+                "Alerting", "AlertRules", "Attempts", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "TestDatabase",
+                "TestSupport",
                 .hummingbird, .hummingbirdTesting, .httpTypes, .crypto, .logging,
             ]
         ),

@@ -34,7 +34,9 @@ public enum RetrySchedule {
         retryAfter: Duration? = nil
     ) -> Step {
         let end = enqueuedAt + window
-        let at = failedAt + max(delay(afterFailures: failures), retryAfter ?? .zero)
-        return at > end ? .needsAttention(at: end) : .retry(at: at)
+        let wait = max(delay(afterFailures: failures), retryAfter ?? .zero)
+        // An answer may ask for more than a moment can be ahead.
+        let at = failedAt + min(wait, window)
+        return wait > window || at > end ? .needsAttention(at: end) : .retry(at: at)
     }
 }

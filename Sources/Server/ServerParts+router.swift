@@ -38,7 +38,7 @@ extension ServerParts {
         AttemptRoutes(
             ingestor: ingestor,
             store: AttemptStore(pools.readers),
-            storeForReports: AttemptStore(pools.ingest),
+            checkStore: AttemptStore(pools.ingest),
             labels: labels
         ).add(to: router)
         DeviceRoutes(store: devices, defaults: providers.deviceDefaults, audit: audit).add(to: router)

@@ -25,7 +25,7 @@ struct AttemptAdmissionTests {
             let waiting = Task { try await ingestor.submit(batch) }
             try await eventually("it waits") { (try? ingestor.checkAdmission(bodyBytes: 1)) == nil }
 
-            let routes = AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool), storeForReports: AttemptStore(pool))
+            let routes = AttemptRoutes(ingestor: ingestor, store: AttemptStore(pool), checkStore: AttemptStore(pool))
             let request = Request(
                 head: HTTPRequest(
                     method: .post,

@@ -42,6 +42,15 @@ struct CookbookTests {
             ]
         ),
         Dish("comparedWithWeekBefore", [#"("2026-03-10 10:00:00+00",7,4,1,0)"#, #"("2026-03-10 11:00:00+00",3,2,0,0)"#]),
+        // Two weeks, which have a week in common with the two that began a week before.
+        Dish(
+            "comparedWithWeekBefore",
+            ["since": "2026-02-25", "until": "2026-03-11"],
+            [
+                #"("2026-03-03 10:00:00+00",1,0,0,0)"#, #"("2026-03-09 08:00:00+00",20,5,0,0)"#,
+                #"("2026-03-10 10:00:00+00",7,4,1,0)"#, #"("2026-03-10 11:00:00+00",3,2,0,0)"#,
+            ]
+        ),
         Dish("deadTokensStillSentTo", [#"(\#(hash("01")),"2026-03-10 11:00:00+00",1,"2026-03-10 11:05:00+00")"#]),
         Dish(
             "deliveryRateByAppVersion",
@@ -138,11 +147,49 @@ struct CookbookTests {
         }
     }
 
+    @Test("Live Activities' tokens are no devices, and only sends with an outcome are tries to send to a dead token")
+    func otherAttempts() async throws {
+        func attempt(
+            _ id: String,
+            _ event: EventType,
+            token: String,
+            at minute: Int64,
+            _ status: AttemptStatus = .sent,
+            _ reason: ReasonCode? = nil,
+            pushType: String? = nil
+        ) -> Attempt {
+            var attempt = CookbookSample.send(id, "u-1", token: token, .apns, at: (11, minute, 0), status, reason)
+            (attempt.eventType, attempt.pushType) = (event, pushType)
+            return attempt
+        }
+        var ended = attempt("l2", .send, token: "14", at: 50, .failed, .tokenNotRegistered, pushType: "liveactivity")
+        ended.uid = "u-6"
+        let attempts = [
+            attempt("l1", .register, token: "12", at: 10, pushType: "liveactivity"), ended,
+            // After the token's end at 11:00, and the second try at 11:05.
+            attempt("d1", .unregister, token: "01", at: 6), attempt("d2", .send, token: "01", at: 7, .queued),
+            attempt("d3", .register, token: "01", at: 8, .failed, .network),
+            attempt("d4", .send, token: "13", at: 20, .failed, .tokenInvalid), attempt("d5", .unregister, token: "13", at: 21),
+        ]
+        try await withAnalysts(days: 8) { store in
+            _ = try await store.attempts.write(CookbookSample.attempts + attempts)
+            let analyst = try await store.connect()
+            func rows(_ query: String) async throws -> [String] {
+                try await CookbookQuery(query).rows(CookbookTests.today, on: analyst)
+            }
+            #expect(try await rows("registrationsByDay") == ["(2026-03-10,ios,ios.app,1,1,2)", "(2026-03-10,web,web.app,0,0,1)"])
+            for query in ["deadTokensStillSentTo", "reregisteredAfterNotRegistered"] {
+                let answer = CookbookTests.dishes.first { $0.query == query }?.answer
+                #expect(try await rows(query) == answer, "\(query)")
+            }
+        }
+    }
+
     @Test("every query has a test, and says its question, parameters, call and cost")
     func complete() throws {
         let names = try CookbookQuery.all()
         #expect(names.count >= 15)
-        #expect(names == CookbookTests.dishes.map(\.query))
+        #expect(names == Set(CookbookTests.dishes.map(\.query)).sorted())
         let index = try String(
             contentsOf: SQLFiles.queries.deletingLastPathComponent().appendingPathComponent("README.md"),
             encoding: .utf8

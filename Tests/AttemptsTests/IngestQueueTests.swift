@@ -67,6 +67,20 @@ struct IngestQueueTests {
         #expect(queue.refusal(bodyBytes: 1) == .shuttingDown)
     }
 
+    @Test("a length beyond what may wait is refused, however large the number")
+    func largestLength() async throws {
+        let batch = try Sample.batch([Sample.attempt()])
+        let queue = queue()
+        async let first = queue.submit(batch)
+        async let second = queue.submit(batch)
+        try await eventually("both wait") { queue.waitingRows == 2 }
+        #expect(queue.refusal(bodyBytes: .max) == .full)
+        #expect(queue.refusal(bodyBytes: 1) == nil)
+        queue.close()
+        for entry in await queue.take() { entry.answer.give(.success([])) }
+        _ = try await (first, second)
+    }
+
     @Test("what comes while one writer is at work waits for it, until there is enough for a second")
     func writers() async throws {
         var limits = IngestLimits()
@@ -152,6 +166,32 @@ struct IngestQueueTests {
             let other = await queue.take()
             #expect(other.count == 1)
             for entry in hanging + other { entry.answer.give(.success([])) }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("nor what came meanwhile from being written, though nothing more comes")
+    func waitLimitWithoutArrivals() async throws {
+        var limits = IngestLimits()
+        limits.waitLimit = .seconds(3600)
+        limits.answerWithin = .seconds(86_400)
+        let queue = IngestQueue(limits: limits)
+        let batch = try Sample.batch([Sample.attempt()])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await queue.submit(batch) }
+            let hanging = await queue.take()
+            group.addTask { _ = try await queue.submit(batch) }
+            try await eventually("it waits") { queue.waitingRows == 1 }
+            async let other = queue.take()
+            #expect(queue.expire() && queue.waitingRows == 1)
+            let end = ContinuousClock.now + limits.waitLimit + .seconds(1)
+            // Again and again: the other writer may not be idle yet.
+            try? await eventually("it is taken", within: .seconds(10)) { queue.expire(now: end) && queue.waitingRows == 0 }
+            queue.close()
+            let taken = await other
+            let left = await queue.take()
+            #expect(taken.count == 1 && left.isEmpty)
+            for entry in hanging + taken + left { entry.answer.give(.success([])) }
             try await group.waitForAll()
         }
     }

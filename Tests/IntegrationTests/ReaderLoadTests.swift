@@ -1,4 +1,6 @@
+import Access
 import Foundation
+import HTTPServer
 import Postgres
 import PushContract
 import Server
@@ -16,6 +18,10 @@ extension WholeService {
                     let api = API(url: url, bearer: RunningServer.bootstrapKey)
                     try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
                     let blocker = try await PostgresConnection.connect(PostgresConfiguration(url: database))
+                    let apps = KeyApps.only(["com.example.scores"])
+                    let key = try await APIKeyStore(blocker)
+                        .create(name: "limited", scopes: [.attemptsWrite], apps: apps, createdBy: "test", now: .now())
+                    let limited = api.with(bearer: key.text.text)
                     try await blocker.executeScript("BEGIN; LOCK TABLE auditEntries")
                     try await withThrowingTaskGroup(of: Int.self) { group in
                         // One client opens 16 connections at most.
@@ -28,7 +34,8 @@ extension WholeService {
                         }
                         for number in 0..<20 {
                             let start = ContinuousClock.now
-                            let answer = try await api.post("/attempts", text: SampleAttempt(id: "a\(number)", at: .now()).text)
+                            let caller = number % 2 == 0 ? api : limited
+                            let answer = try await caller.post("/attempts", text: SampleAttempt(id: "a\(number)", at: .now()).text)
                             #expect(answer.status == 201, "\(answer.text)")
                             #expect(ContinuousClock.now - start < .seconds(2))
                         }

@@ -285,6 +285,67 @@ struct PushClientTests {
         #expect(events.withLock { $0 } > 0)
     }
 
+    @Test("a stored state that cannot be read yet, as before the first unlock, is not replaced, and is loaded later")
+    func lockedState() async {
+        final class LockedStorage: PushStorage {
+            struct Failure: Error {}
+            let storage: MemoryStorage
+            let isLocked = Mutex(true)
+
+            init(_ storage: MemoryStorage) { self.storage = storage }
+
+            func load() throws -> [UInt8]? {
+                if isLocked.withLock({ $0 }) { throw Failure() }
+                return storage.load()
+            }
+
+            func save(_ bytes: [UInt8]) { storage.save(bytes) }
+        }
+        let bench = ClientBench()
+        bench.transport.answer = { _ in nil }
+        let first = bench.client()
+        await first.launch()
+        await first.signedIn(uid: "ann")
+        await first.pushTokenReceived(token)
+        await first.follow("m1")
+        let (waiting, stored) = (await first.operations.map(\.operationId), bench.storage.load())
+        #expect(waiting.count == 2)
+
+        let storage = LockedStorage(bench.storage)
+        let failures = Mutex(0)
+        let client = PushwatchClient(
+            device: PushDevice(deviceId: "device", app: "a", osVersion: "18.2", appVersion: "1"),
+            system: bench.system,
+            transport: bench.transport,
+            storage: storage,
+            secrets: bench.storage,
+            now: { bench.now },
+            events: { event in if case .stateNotLoaded = event { failures.withLock { $0 += 1 } } }
+        )
+        await client.launch()
+        await client.pushTokenReceived(token)
+        #expect(failures.withLock { $0 } == 1 && bench.storage.load() == stored)
+        storage.isLocked.withLock { $0 = false }
+        await client.foreground()
+        #expect(await client.operations.map(\.operationId) == waiting)
+        #expect(await client.followedMatches == ["m1"])
+        bench.transport.answer = { ClientBench.registered($0) }
+        await client.signedIn(uid: "ann")
+        await client.connectivityRestored()
+        #expect(await client.operations.isEmpty && bench.storage.load() != stored)
+    }
+
+    @Test("an answer that asks to wait for ever is asked again after a day")
+    func longestRetryAfter() async {
+        let bench = ClientBench()
+        bench.transport.answer = { _ in PushResponse(status: 503, retryAfter: .max) }
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        await client.follow("m1")
+        #expect(await client.nextWork == bench.now + .seconds(86_400))
+    }
+
     @Test("L-21c: while a follow or an unfollow is under way, the bell is pending")
     func pending() async {
         let bench = ClientBench()
@@ -348,9 +409,11 @@ struct PushClientTests {
         let path = NSTemporaryDirectory() + "/push-state-\(UInt64.random(in: 0 ... .max))"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let storage = FileStorage(path: path)
-        #expect(storage.load() == nil)
+        #expect(try storage.load() == nil)
         try storage.save([1, 2, 3])
         try storage.save([4])
-        #expect(storage.load() == [4])
+        #expect(try storage.load() == [4])
+        // Something is there and cannot be read.
+        #expect(throws: (any Error).self) { try FileStorage(path: NSTemporaryDirectory()).load() }
     }
 }

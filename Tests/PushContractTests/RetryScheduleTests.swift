@@ -33,5 +33,9 @@ struct RetryScheduleTests {
         #expect(
             RetrySchedule.next(enqueuedAt: start, failures: 2, failedAt: start, retryAfter: .seconds(1)) == .retry(at: start + .seconds(30))
         )
+        #expect(
+            RetrySchedule.next(enqueuedAt: start, failures: 1, failedAt: start, retryAfter: .seconds(Int64.max))
+                == .needsAttention(at: start + RetrySchedule.window)
+        )
     }
 }

@@ -2,15 +2,15 @@
 -- Parameters: since, until (timestamptz).
 -- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since=today -v until=now -f sql/queries/comparedWithWeekBefore.sql
 -- Reads:      rollups, twice the time asked for.
+-- Two ranges with bounds of their own: over more than a week they overlap, and a minute counts in both.
 WITH counted AS (
-    SELECT minute >= :'since'::timestamptz AS isNow,
-           date_trunc('hour', CASE WHEN minute >= :'since'::timestamptz THEN minute ELSE minute + interval '7 days' END, 'UTC') AS hour,
-           status, attempts
+    SELECT true AS isNow, date_trunc('hour', minute, 'UTC') AS hour, status, attempts
     FROM attemptsPerMinute
-    WHERE ((minute >= :'since'::timestamptz AND minute < :'until'::timestamptz)
-        OR (minute >= :'since'::timestamptz - interval '7 days' AND minute < :'until'::timestamptz - interval '7 days'))
-      -- The same bounds as one range, so that partitions are pruned.
-      AND minute >= :'since'::timestamptz - interval '7 days' AND minute < :'until'::timestamptz
+    WHERE minute >= :'since'::timestamptz AND minute < :'until'::timestamptz AND eventType = 'send' AND status <> 'queued'
+    UNION ALL
+    SELECT false, date_trunc('hour', minute + interval '7 days', 'UTC'), status, attempts
+    FROM attemptsPerMinute
+    WHERE minute >= :'since'::timestamptz - interval '7 days' AND minute < :'until'::timestamptz - interval '7 days'
       AND eventType = 'send' AND status <> 'queued'
 )
 SELECT hour,

@@ -9,10 +9,13 @@ WITH dead AS (
       AND eventType = 'send' AND reasonCode IN ('token_not_registered', 'token_invalid')
     GROUP BY 1
 )
-SELECT dead.tokenHash, dead.deadAt, count(*) AS triesAfter, max(later.attemptedAt) AS lastTryAt
+SELECT dead.tokenHash, dead.deadAt,
+       count(*) FILTER (WHERE later.eventType = 'send' AND later.status <> 'queued') AS triesAfter,
+       max(later.attemptedAt) FILTER (WHERE later.eventType = 'send' AND later.status <> 'queued') AS lastTryAt
 FROM dead JOIN notificationDeliveryAttempts AS later ON later.tokenHash = dead.tokenHash AND later.attemptedAt > dead.deadAt
 WHERE later.attemptedAt >= :'since'::timestamptz AND later.attemptedAt < :'until'::timestamptz
 GROUP BY 1, 2
-HAVING bool_and(later.eventType <> 'register')
+HAVING count(*) FILTER (WHERE later.eventType = 'send' AND later.status <> 'queued') > 0
+   AND count(*) FILTER (WHERE later.eventType = 'register' AND later.status = 'sent') = 0
 ORDER BY 3 DESC, 1
 LIMIT 1000;

@@ -30,6 +30,15 @@ package struct ReportRules: Sendable {
         }
     }
 
+    /// What the caller may see of the results: an app's user not the attempts that others have reported under the same ids.
+    func visible(_ results: [AttemptResult]) -> [AttemptResult] {
+        guard let user else { return results }
+        return results.map { result in
+            guard case .conflict(let stored?) = result, !stored.uid.utf8.elementsEqual(user.utf8) else { return result }
+            return .conflict(stored: nil)
+        }
+    }
+
     func check(app: AttemptRecordBuilder.Value) throws(AttemptFault) {
         guard let apps else { return }
         if case .text(let app) = app, apps.contains(String(decoding: app, as: UTF8.self)) { return }

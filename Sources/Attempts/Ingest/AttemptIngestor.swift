@@ -76,7 +76,7 @@ package struct AttemptIngestor: Service {
     private func expire() async {
         while queue.expire() {
             // Cancelled: the writers end, and with them every answer.
-            guard (try? await Task.sleep(for: .milliseconds(250))) != nil else { return }
+            guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
         }
     }
 

@@ -49,14 +49,7 @@ enum AttemptResponse {
     }
 
     /// 201 accepted or advanced, 200 duplicate, 409 conflict, 422 invalid.
-    ///
-    /// - Parameter user: whose attempts alone the answer may show; nil: everybody's.
-    static func single(
-        _ parsed: AttemptParser.Parsed,
-        _ results: [AttemptResult],
-        requestId: String,
-        user: String? = nil
-    ) throws -> Response {
+    static func single(_ parsed: AttemptParser.Parsed, _ results: [AttemptResult], requestId: String) throws -> Response {
         if let rejection = parsed.rejections.first {
             let pointer = rejection.fault.field.isEmpty ? "" : "/\(rejection.fault.field.jsonPointerToken)"
             throw Problem.invalid(rejection.fault.detail + ".", code: rejection.fault.code, pointer: pointer)
@@ -71,7 +64,7 @@ enum AttemptResponse {
         case .duplicate:
             return try JSONResponse(Single(attemptId: attemptId, result: results[0].name, corrected: corrected), status: .ok).response()
         case .conflict(let stored):
-            var problem = AttemptProblem(stored: stored, user: user)
+            var problem = AttemptProblem(stored: stored)
             problem.requestId = requestId
             return try JSONResponse(problem, status: .conflict).problemResponse()
         }
@@ -98,7 +91,7 @@ enum AttemptResponse {
     }
 
     /// 200 when all is fine, 207 otherwise.
-    static func batch(_ parsed: AttemptParser.Parsed, _ results: [AttemptResult], user: String? = nil) throws -> Response {
+    static func batch(_ parsed: AttemptParser.Parsed, _ results: [AttemptResult]) throws -> Response {
         if parsed.rejections.isEmpty, parsed.corrections.isEmpty, results.allSatisfy({ $0 == .accepted }) {
             return accepted(count: results.count)
         }
@@ -123,7 +116,7 @@ enum AttemptResponse {
             case .duplicate: answer.counts.duplicate += 1
             case .conflict(let stored):
                 answer.counts.conflict += 1
-                item.problem = AttemptProblem(stored: stored, user: user)
+                item.problem = AttemptProblem(stored: stored)
             }
             item.attemptId = parsed.batch.string(parsed.batch.records[index][.attemptId])
             answer.items.append(item)
@@ -154,8 +147,7 @@ struct AttemptProblem: Encodable, Sendable {
         pointer = fault.field.isEmpty ? "/\(index)" : "/\(index)/\(fault.field.jsonPointerToken)"
     }
 
-    /// - Parameter user: who may see their own attempts alone.
-    init(stored: Attempt?, user: String?) {
+    init(stored: Attempt?) {
         code = "attempt_conflict"
         type = "urn:pushwatch:problem:attempt_conflict"
         title = "The attemptId is taken"
@@ -164,7 +156,7 @@ struct AttemptProblem: Encodable, Sendable {
             "Another attempt is stored under this attemptId: uid, platform, provider, tokenHash, eventType or requestId differ, the "
             + "status would move sideways, or its day is stored by columns and no longer changes. The stored one stays; give a new try a "
             + "new attemptId."
-        self.stored = user == nil || stored?.uid == user ? stored : nil
+        self.stored = stored
     }
 }
 

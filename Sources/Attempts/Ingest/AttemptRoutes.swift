@@ -8,7 +8,7 @@ package import PushContract
 package struct AttemptRoutes: Sendable {
     private let ingestor: AttemptIngestor
     private let store: AttemptStore
-    private let storeForReports: AttemptStore
+    private let checkStore: AttemptStore
     private let parsers = AttemptParserPool()
     private let bodies: BodyReader
     private let labels: LabelLimiter
@@ -22,19 +22,19 @@ package struct AttemptRoutes: Sendable {
     static let userAuthor = "app users"
 
     /// - Parameters:
-    ///   - store: what `GET` reads.
-    ///   - storeForReports: looks reported attempts up; readers must not be able to use its connections up.
+    ///   - store: what is read for GET requests.
+    ///   - checkStore: what reports are checked against; on connections that no page and no GET request takes.
     package init(
         ingestor: AttemptIngestor,
         store: AttemptStore,
-        storeForReports: AttemptStore,
+        checkStore: AttemptStore,
         bodies: BodyReader = BodyReader(),
         labels: LabelLimiter = LabelLimiter(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.ingestor = ingestor
         self.store = store
-        self.storeForReports = storeForReports
+        self.checkStore = checkStore
         self.bodies = bodies
         self.labels = labels
         self.now = now
@@ -70,15 +70,15 @@ package struct AttemptRoutes: Sendable {
         if let apps = rules.apps { try await refuseAttempts(ofOtherAppsThan: apps, in: &parsed) }
         IngestMetrics.rejected.increment(by: parsed.rejections.count)
         labels.mark(&parsed.batch, author: author)
-        let results = parsed.batch.isEmpty ? [] : try await submit(parsed.batch)
+        let results = parsed.batch.isEmpty ? [] : rules.visible(try await submit(parsed.batch))
         return try parsed.isSingle
-            ? AttemptResponse.single(parsed, results, requestId: requestId, user: rules.user)
-            : AttemptResponse.batch(parsed, results, user: rules.user)
+            ? AttemptResponse.single(parsed, results, requestId: requestId)
+            : AttemptResponse.batch(parsed, results)
     }
 
     /// A key that is limited to apps cannot take over another app's attempt by its id: neither advance it, nor see it in a conflict.
     private func refuseAttempts(ofOtherAppsThan apps: Set<String>, in parsed: inout AttemptParser.Parsed) async throws {
-        let others = try await storeForReports.keys(parsed.batch.records.map(\.key), ofOtherAppsThan: apps)
+        let others = try await checkStore.keys(parsed.batch.records.map(\.key), ofOtherAppsThan: apps)
         guard !others.isEmpty else { return }
         let refused = parsed.batch.records.indices.filter { others.contains(parsed.batch.records[$0].key) }
         for index in refused {

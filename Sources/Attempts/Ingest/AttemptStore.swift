@@ -19,7 +19,8 @@ package struct AttemptStore: Sendable {
         return try rows.first.map(StoredAttempt.decode)
     }
 
-    /// Which of these ids are of stored attempts of other apps than these, or of none.
+    /// Which of these ids are of stored attempts of other apps than these, or of none. For sessions that look up by index: it is asked with
+    /// reports.
     func keys(_ keys: [AttemptKey], ofOtherAppsThan apps: Set<String>) async throws -> Set<AttemptKey> {
         let rows = try await session.query(
             """

@@ -103,7 +103,7 @@ final class IngestQueue: Sendable {
         state.withLock { state in
             if state.isClosed { return .shuttingDown }
             if state.waiting.isEmpty { return nil }
-            // Not added: a header may name any number.
+            // A header may say any number: adding to it could overflow.
             return state.rows >= limits.waitingRows || (bodyBytes ?? 0) > limits.waitingBytes - state.bytes ? .full : nil
         }
     }
@@ -123,15 +123,16 @@ final class IngestQueue: Sendable {
                 state.answers.append(entry.answer)
                 state.rows += batch.count
                 state.bytes += batch.byteCount
-                if hasWork(&state), let writer = state.idleWriters.popLast() { writer.wake(with: takeSome(&state)) }
+                wakeWriter(&state, now: .now)
                 return nil
             }
             if let refusal { entry.answer.give(.failure(refusal)) }
         }
     }
 
-    /// Answers those whose time is over, whatever the database does, and drops them where no writer has taken them. False when no answer is
-    /// due any more and none will be.
+    /// Answers those whose time is over, whatever the database does, and drops them where no writer has taken them. Wakes a writer for what
+    /// has waited long enough for another one, which nobody else does where nothing more comes. False when no answer is due any more and
+    /// none will be.
     func expire(now: ContinuousClock.Instant = .now) -> Bool {
         let (expired, goesOn) = state.withLock { state in
             let expired = state.answers.filter { $0.end <= now && !$0.isGiven }
@@ -139,6 +140,7 @@ final class IngestQueue: Sendable {
             state.waiting.removeAll { $0.answer.end <= now }
             state.rows = state.waiting.reduce(0) { $0 + $1.batch.count }
             state.bytes = state.waiting.reduce(0) { $0 + $1.batch.byteCount }
+            wakeWriter(&state, now: now)
             return (expired, !state.isClosed || !state.answers.isEmpty)
         }
         for answer in expired {
@@ -169,17 +171,21 @@ final class IngestQueue: Sendable {
 
     private func takeOrWait(_ state: inout State, as writer: IdleWriter) -> [Entry]? {
         if state.waiting.isEmpty, state.isClosed { return [] }
-        if hasWork(&state) { return takeSome(&state) }
+        if hasWork(state, now: .now) { return takeSome(&state) }
         state.idleWriters.append(writer)
         return nil
     }
 
     /// Whether one more writer should begin. While one is at work, what comes waits for it and goes into one transaction, which is
     /// what makes many small requests cheap; a second helps only where there is enough for both, or where the first hangs.
-    private func hasWork(_ state: inout State) -> Bool {
+    private func hasWork(_ state: State, now: ContinuousClock.Instant) -> Bool {
         if state.waiting.isEmpty { return false }
         if state.isClosed || state.activeWriters == 0 { return true }
-        return state.rows >= state.rowsPerFurtherWriter || ContinuousClock.now - state.takenAt > state.waitLimit
+        return state.rows >= state.rowsPerFurtherWriter || now - state.takenAt > state.waitLimit
+    }
+
+    private func wakeWriter(_ state: inout State, now: ContinuousClock.Instant) {
+        if hasWork(state, now: now), let writer = state.idleWriters.popLast() { writer.wake(with: takeSome(&state)) }
     }
 
     private func takeSome(_ state: inout State) -> [Entry] {
@@ -221,7 +227,7 @@ package struct IngestLimits: Sendable {
     var rowsPerFurtherWriter = 1_000
     /// A request is answered after so long, with 503 if the database has not: what a writer has of it may yet be stored.
     package var answerWithin: Duration = .seconds(9)
-    /// After so long the transaction under way is no longer waited for.
+    /// After so long, and up to 50 ms more, the transaction under way is no longer waited for.
     package var waitLimit: Duration = .milliseconds(50)
 
     package init() {}

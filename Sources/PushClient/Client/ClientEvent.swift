@@ -12,8 +12,10 @@ public enum ClientEvent: Sendable, Hashable, CustomStringConvertible {
     case activityNotStarted(matchId: String)
     /// The system provided a token that is none.
     case tokenMalformed
-    /// The stored state cannot be read, and counts as none.
+    /// The stored state is not one of this client, and counts as none.
     case stateUnreadable
+    /// The stored state cannot be read now. Nothing is stored until it is; it is loaded with the next event.
+    case stateNotLoaded(String)
     /// The state could not be stored; it is stored again with the next change.
     case stateNotSaved(String)
 
@@ -28,6 +30,7 @@ public enum ClientEvent: Sendable, Hashable, CustomStringConvertible {
         case .activityNotStarted(let matchId): "activity not started: match \(matchId)"
         case .tokenMalformed: "malformed token ignored"
         case .stateUnreadable: "stored state is unreadable; starting without one"
+        case .stateNotLoaded(let error): "state not loaded: \(error)"
         case .stateNotSaved(let error): "state not saved: \(error)"
         }
     }

@@ -4,6 +4,7 @@ import PushContract
 /// Performs what the client's values decided.
 extension PushwatchClient {
     func take(_ input: TokenLifecycle.Input) async {
+        await loadState()
         let effects = state.lifecycle.handle(input, at: now(), hasToken: { rawTokens[$0] != nil }, newId: newId)
         save()
         for effect in effects { await perform(effect) }
@@ -156,6 +157,7 @@ extension PushwatchClient {
     }
 
     func save() {
+        guard isLoaded else { return }
         // A failed save is repeated with the next change.
         do {
             try storage.save(Array(JSONEncoder().encode(state)))

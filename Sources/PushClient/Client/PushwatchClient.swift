@@ -24,6 +24,8 @@ public actor PushwatchClient {
     let newId: @Sendable () -> String
     private let events: @Sendable (ClientEvent) -> Void
     var state: State
+    /// False while there may be a stored state that cannot be read: it is not replaced.
+    private(set) var isLoaded: Bool
     /// Counts the user's follows and unfollows, and their confirmations: a list that the server made before is out of date.
     var followChanges = 0
     /// How follows stand on the user's devices; never stored, since it changes without the app.
@@ -32,7 +34,7 @@ public actor PushwatchClient {
     var rawTokens: [TokenHash: String] = [:]
 
     /// - Parameters:
-    ///   - storage: Stores the state. State that cannot be read counts as none.
+    ///   - storage: Stores the state. What is no state of this client counts as none.
     ///   - secrets: Stores unregister secrets: the keychain.
     ///   - now: The wall clock.
     ///   - newId: Creates operation ids, unique for the installation; random UUIDs by default.
@@ -55,10 +57,33 @@ public actor PushwatchClient {
         self.now = now
         self.newId = newId ?? { UUID().uuidString.lowercased() }
         self.events = events
-        let stored = storage.load()
-        let state = stored.flatMap { try? JSONDecoder().decode(State.self, from: Data($0)) }
-        self.state = state ?? State()
-        if stored != nil, state == nil { report(.stateUnreadable) }
+        let (stored, event) = Self.load(storage)
+        state = stored ?? State()
+        isLoaded = stored != nil
+        if let event { report(event) }
+    }
+
+    /// The stored state, and what is to be reported of it. No state: it cannot be read now.
+    private static func load(_ storage: any PushStorage) -> (state: State?, event: ClientEvent?) {
+        do {
+            guard let bytes = try storage.load() else { return (State(), nil) }
+            guard let state = try? JSONDecoder().decode(State.self, from: Data(bytes)) else { return (State(), .stateUnreadable) }
+            return (state, nil)
+        } catch {
+            return (nil, .stateNotLoaded("\(error)"))
+        }
+    }
+
+    /// Loads a state that could not be read before, and repeats for it what has happened in this process.
+    func loadState() async {
+        guard !isLoaded, case let (stored?, event) = Self.load(storage) else { return }
+        let registration = state.lifecycle.registration
+        (state, isLoaded) = (stored, true)
+        if let event { report(event) }
+        await take(.processRestart)
+        await take(.launch)
+        if let uid = registration.uid { await take(.sessionEstablished(uid: uid)) }
+        if let hash = registration.tokenHash { await take(.tokenCallback(hash)) }
     }
 
     nonisolated func report(_ event: ClientEvent) {
@@ -87,6 +112,7 @@ public actor PushwatchClient {
 
     /// A user signed in, or the app found their session after a launch. Another user without a sign-out before signs the last one out.
     public func signedIn(uid: String) async {
+        await loadState()
         if let last = state.lifecycle.registration.uid, last != uid { await perform(state.activities.endAll(cause: .system)) }
         await take(.sessionEstablished(uid: uid))
         await fetchFollows()
@@ -97,6 +123,7 @@ public actor PushwatchClient {
     /// now. What fails is completed later: the unregistration with the device's secret, the others when the user signs in again. Ends
     /// activities and deletes follows on the device.
     public func signOut() async {
+        await loadState()
         await perform(state.activities.endAll(cause: .system))
         await take(.signOut)
     }

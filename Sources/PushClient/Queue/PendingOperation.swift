@@ -43,7 +43,7 @@ public struct PendingOperation: Codable, Sendable, Hashable {
     func nextAttempt(failedAt: Timestamp, retryAfter: Duration?) -> Timestamp? {
         let inRow = failures - earlierFailures
         guard windowEnd != nil else {
-            return failedAt + max(RetrySchedule.delay(afterFailures: inRow), retryAfter ?? .zero)
+            return failedAt + min(max(RetrySchedule.delay(afterFailures: inRow), retryAfter ?? .zero), RetrySchedule.window)
         }
         let step = RetrySchedule.next(enqueuedAt: enqueuedAt, failures: inRow, failedAt: failedAt, retryAfter: retryAfter)
         return if case .retry(let at) = step { at } else { nil }

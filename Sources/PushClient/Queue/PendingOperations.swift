@@ -2,7 +2,8 @@ public import PushContract
 
 /// The offline queue: the operations that have to reach the server, in order, on the contract's schedule. A value without side effects.
 ///
-/// Every decision uses the time it is called with, which never decreases: a clock that is set back does not extend the window.
+/// Every decision uses the time it is called with. When the clock is set back, all times of the queue go back with it: that neither extends
+/// a window nor delays an attempt.
 public struct PendingOperations: Codable, Sendable, Hashable {
     /// All unsettled operations, oldest first.
     public private(set) var operations: [PendingOperation] = []
@@ -212,7 +213,15 @@ public struct PendingOperations: Codable, Sendable, Hashable {
     }
 
     private mutating func advance(to now: Timestamp) -> Timestamp {
-        latest = max(latest, now)
-        return latest
+        if now < latest { setBack(by: latest - now) }
+        latest = now
+        return now
+    }
+
+    private mutating func setBack(by ahead: Duration) {
+        for index in operations.indices {
+            operations[index].enqueuedAt = operations[index].enqueuedAt - ahead
+            operations[index].nextAttemptAt = operations[index].nextAttemptAt.map { $0 - ahead }
+        }
     }
 }

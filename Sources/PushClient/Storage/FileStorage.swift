@@ -8,7 +8,13 @@ public struct FileStorage: PushStorage {
     public init(path: String) { self.path = path }
 
     /// The content of the file; nil if there is none.
-    public func load() -> [UInt8]? { FileManager.default.contents(atPath: path).map(Array.init) }
+    public func load() throws -> [UInt8]? {
+        do {
+            return try Array(Data(contentsOf: URL(fileURLWithPath: path)))
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            return nil
+        }
+    }
 
     /// Writes a temporary file in the same directory and renames it.
     public func save(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic) }

@@ -1,7 +1,8 @@
 /// Stores the client's state between launches. The state contains no token.
 public protocol PushStorage: Sendable {
-    /// The state saved last; nil if there is none or it cannot be read.
-    func load() -> [UInt8]?
+    /// The state saved last; nil if there is none. Throws if there may be one that cannot be read now, as before the first unlock of the
+    /// device: the client then saves nothing, and loads it again later.
+    func load() throws -> [UInt8]?
     /// Saves the whole state atomically: the next `load` returns it or the previous one.
     func save(_ bytes: [UInt8]) throws
 }
