@@ -46,13 +46,32 @@ struct AttemptImporterTests {
                     onReject: { rejects.append($0) },
                     onProgress: { _ in }
                 )
-                #expect(result.isComplete && result.lines == 103 && result.accepted == 101 && result.rejected == 2)
-                #expect(rejects.map(\.line) == [101, 102])
+                #expect(result.isComplete && result.lines == 104 && result.accepted == 101 && result.rejected == 2)
+                #expect(rejects.map(\.line) == [102, 103])
                 #expect(rejects.map(\.code) == ["malformed_json", "attempted_at_out_of_range"])
                 try await store.expectRollupsEqualRecount(total: 101)
                 let again = try await importer(store).run(path: path, now: Sample.now, onReject: { _ in }, onProgress: { _ in })
                 #expect(again.accepted == 0 && again.duplicate == 101)
                 try await store.expectRollupsEqualRecount(total: 101)
+            }
+        }
+    }
+
+    @Test("a line is counted as an editor counts it, also behind more blank lines than are read at once, and behind a conflict")
+    func blankLines() async throws {
+        var bytes = try line(0) + Array(repeating: 0x0A, count: 9_000) + line(1)
+        bytes += try Sample.bytes(Sample.json(["requestId": "r-2"], id: "i-0")) + [0x0A, 0x0A] + Array("[]\n".utf8)
+        try await withAttempts { store in
+            try await withFile(bytes) { path in
+                var rejected: [Int] = []
+                let result = try await importer(store).run(
+                    path: path,
+                    now: Sample.now,
+                    onReject: { rejected.append($0.line) },
+                    onProgress: { _ in }
+                )
+                #expect(result.lines == 9_005 && result.accepted == 2 && result.conflict == 1 && result.rejected == 1)
+                #expect(rejected == [9_003, 9_005])
             }
         }
     }

@@ -38,6 +38,20 @@ struct AttemptWriterTests {
         }
     }
 
+    @Test("apps whose names Unicode calls equivalent are counted apart, as they are stored")
+    func equivalentLabels() async throws {
+        try await withAttempts { store in
+            let apps = ["caf\u{E9}", "cafe\u{301}"]
+            let attempts = ["a", "b", "c"].enumerated().map { number, id in
+                var attempt = Sample.attempt(id)
+                attempt.app = apps[number % 2]
+                return attempt
+            }
+            _ = try await store.write(attempts)
+            try await store.expectRollupsEqualRecount(total: 3)
+        }
+    }
+
     @Test("the same 1,000 attempts, posted four times from eight connections, shuffled, a third re-stamped: 1,000 rows")
     func repeatedConcurrently() async throws {
         try await withAttempts(days: 5) { store in

@@ -411,7 +411,9 @@ struct SubjectTests {
             #expect(Self.device(status, "cid", nil)["reason"]?.string == "noDevice" && status["next"] == nil)
             status = try await Self.status(routes, "?userId=bob")
             #expect(Self.device(status, "ann", "phone").isEmpty && status["followers"]?.integer == 3)
-            #expect(try await routes.call(Self.path + "?after=x", .get, as: "service").status == .badRequest)
+            for after in ["x", "%5B%22%5Cu0000%22,%22y%22%5D"] {
+                #expect(try await routes.call(Self.path + "?after=\(after)", .get, as: "service").status == .badRequest, "\(after)")
+            }
         }
     }
 

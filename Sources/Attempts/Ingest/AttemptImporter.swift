@@ -8,6 +8,7 @@ package import PushContract
 package struct AttemptImporter: Sendable {
     /// How far an import has come.
     package struct Progress: Sendable, Equatable {
+        /// Of the file, with blank ones.
         package var lines = 0
         package var accepted = 0
         package var duplicate = 0
@@ -90,6 +91,7 @@ package struct AttemptImporter: Sendable {
                 parsed = try chunk.parseLines(parser, length: length, window: window)
             } catch {
                 // Only blank lines.
+                progress.lines += chunk[..<length].count { $0 == 0x0A }
                 progress.unpackedBytes = reader.offset
                 continue
             }
@@ -107,13 +109,13 @@ package struct AttemptImporter: Sendable {
 
     private func rejects(_ parsed: AttemptParser.Parsed, _ results: [AttemptResult], after lines: Int) -> [Reject] {
         var rejects = parsed.rejections.map {
-            Reject(line: lines + $0.index + 1, attemptId: $0.attemptId, code: $0.fault.code, detail: $0.fault.detail)
+            Reject(line: lines + parsed.lines[$0.index] + 1, attemptId: $0.attemptId, code: $0.fault.code, detail: $0.fault.detail)
         }
         for (index, result) in results.enumerated() {
             guard case .conflict = result else { continue }
             rejects.append(
                 Reject(
-                    line: lines + parsed.indices[index] + 1,
+                    line: lines + parsed.lines[parsed.indices[index]] + 1,
                     attemptId: parsed.batch[index].attemptId,
                     code: "attempt_conflict",
                     detail: "other content is stored under this attemptId, or its day is stored by columns"
@@ -139,7 +141,7 @@ package struct AttemptImporter: Sendable {
 
 extension AttemptImporter.Progress {
     fileprivate mutating func add(_ parsed: AttemptParser.Parsed, _ results: [AttemptResult], bytes: Int, unpackedBytes: Int) {
-        lines += parsed.itemCount
+        lines += parsed.lineCount
         rejected += parsed.rejections.count
         self.bytes = bytes
         self.unpackedBytes = unpackedBytes

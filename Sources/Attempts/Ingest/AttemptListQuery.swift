@@ -26,7 +26,7 @@ struct AttemptListQuery {
         }
         uid = parameters["uid"].map(String.init)
         if let uid, !(1...256).contains(uid.unicodeScalars.count) || uid.hasControlCharacter {
-            throw .badRequest("`uid` must have 1 to 256 characters, and no control characters.", code: "invalid_parameter")
+            throw .badRequest("`uid` must have 1 to 256 characters, without control characters.", code: "invalid_parameter")
         }
         if let text = parameters["tokenHash"] {
             guard let hash = TokenHash(rawValue: String(text)) else {

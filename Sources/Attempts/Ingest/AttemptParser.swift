@@ -31,6 +31,9 @@ package final class AttemptParser {
         /// Reason codes that were corrected, by the item's place in the request.
         var corrections: [Int: ReasonCode] = [:]
         package var itemCount: Int { indices.count + rejections.count }
+        /// Of NDJSON: the lines, with blank ones, and on which of them each item is, from 0, by its place.
+        var lineCount = 0
+        var lines: [Int] = []
     }
 
     package static var padding: Int { pushwatch_json_padding() }
@@ -105,8 +108,10 @@ package final class AttemptParser {
                 // The bytes after the line serve as its padding: the next lines, then the body's own.
                 let builder = AttemptRecordBuilder(window: window, rules: rules)
                 readLine(UnsafeRawBufferPointer(rebasing: body[start...]), length: end, into: &parsed, index: index, builder)
+                parsed.lines.append(parsed.lineCount)
                 index += 1
             }
+            parsed.lineCount += 1
             start += end + 1
         }
         guard index > 0 else { throw .empty }

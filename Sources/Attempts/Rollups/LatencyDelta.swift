@@ -15,7 +15,7 @@ struct LatencyDelta {
     private struct Row {
         var minute: Timestamp
         var provider: Provider
-        var app: String
+        var app: ExactText
         var upToMs: Int32
         var attempts: Int64
     }
@@ -34,7 +34,7 @@ struct LatencyDelta {
     }
 
     /// One statement for each row where there are few, one over arrays where there are many; none when no latency has changed.
-    func queries(slot: Int16, texts: [String]) -> [Query] {
+    func queries(slot: Int16, texts: [ExactText]) -> [Query] {
         let rows = sorted(texts)
         if rows.isEmpty { return [] }
         guard rows.count > RollupDelta.fewRows else {
@@ -42,7 +42,7 @@ struct LatencyDelta {
                 Query(
                     Self.single,
                     [
-                        .value(slot), .value(row.minute), .word(row.provider.spelling), .value(row.app), .value(row.upToMs),
+                        .value(slot), .value(row.minute), .word(row.provider.spelling), .value(row.app.text), .value(row.upToMs),
                         .number(row.attempts),
                     ]
                 )
@@ -54,14 +54,14 @@ struct LatencyDelta {
                 [
                     .value(slot), .value(list: rows.map(\.minute)),
                     .text(PackedBytes.words(count: rows.count) { rows[$0].provider.spelling }),
-                    .value(list: rows.map(\.app)), .value(list: rows.map(\.upToMs)), .value(list: rows.map(\.attempts)),
+                    .value(list: rows.map(\.app.text)), .value(list: rows.map(\.upToMs)), .value(list: rows.map(\.attempts)),
                 ]
             )
         ]
     }
 
     /// In one order for all writers, so that two of them in one slot cannot deadlock.
-    private func sorted(_ texts: [String]) -> [Row] {
+    private func sorted(_ texts: [ExactText]) -> [Row] {
         counts.compactMap { key, attempts in
             guard attempts != 0, let provider = Provider.allCases.first(where: { $0.ordinal == key.provider }) else { return nil }
             return Row(

@@ -48,8 +48,8 @@ struct RollupDelta {
     private var indices: [Packed: Int] = [:]
     private var latencies = LatencyDelta()
     /// Apps and push types, each once. A batch has few, so the search for one is a look at the first ones.
-    private var texts = [""]
-    private var textIndexes: [String: Int] = ["": 0]
+    private var texts = [ExactText("")]
+    private var textIndexes: [ExactText: Int] = [ExactText(""): 0]
     private static let searched = 8
 
     /// Counts one more (`sign` 1) or one less (-1).
@@ -107,13 +107,14 @@ struct RollupDelta {
     private mutating func textIndex(of piece: AttemptPiece, in batch: AttemptBatch) -> Int {
         if piece.isAbsent { return 0 }
         let bytes = batch.bytes(piece)
-        for textIndex in 1..<max(1, min(texts.count, RollupDelta.searched)) where texts[textIndex].utf8.elementsEqual(bytes) {
+        for textIndex in 1..<max(1, min(texts.count, RollupDelta.searched)) where texts[textIndex].text.utf8.elementsEqual(bytes) {
             return textIndex
         }
         return textIndex(of: String(decoding: bytes, as: UTF8.self))
     }
 
     private mutating func textIndex(of text: String) -> Int {
+        let text = ExactText(text)
         if let known = textIndexes[text] { return known }
         texts.append(text)
         textIndexes[text] = texts.count - 1
@@ -121,11 +122,11 @@ struct RollupDelta {
     }
 
     /// One order for all writers, so that two of them in one slot cannot deadlock.
-    private func sortKey(_ key: Key) -> (Int64, String, String, String, String, String) {
+    private func sortKey(_ key: Key) -> (Int64, String, String, String, ExactText, ExactText) {
         (
             key.minute, key.provider.rawValue + key.platform.rawValue, key.eventType.rawValue + key.status.rawValue,
-            key.reasonCode?.rawValue ?? "", texts[key.app] + "\u{1}" + (key.environment?.rawValue ?? ""),
-            texts[key.pushType] + "\u{1}" + AppMajor.text(key.appMajor)
+            key.reasonCode?.rawValue ?? "", ExactText(texts[key.app].text + "\u{1}" + (key.environment?.rawValue ?? "")),
+            ExactText(texts[key.pushType].text + "\u{1}" + AppMajor.text(key.appMajor))
         )
     }
 
@@ -154,8 +155,8 @@ struct RollupDelta {
             RollupDelta.single,
             [
                 .value(slot), .moment(Timestamp(seconds: key.minute * 60)), .word(key.provider.spelling), .word(key.platform.spelling),
-                .word(key.eventType.spelling), .word(key.status.spelling), .word(key.reasonCode?.spelling ?? ""), .value(texts[key.app]),
-                .word(key.environment?.spelling ?? ""), .value(texts[key.pushType]), .value(AppMajor.text(key.appMajor)),
+                .word(key.eventType.spelling), .word(key.status.spelling), .word(key.reasonCode?.spelling ?? ""), .value(texts[key.app].text),
+                .word(key.environment?.spelling ?? ""), .value(texts[key.pushType].text), .value(AppMajor.text(key.appMajor)),
                 .number(sums.attempts), .number(sums.latencyMsSum), .number(sums.latencyCount),
             ]
         )
@@ -165,7 +166,7 @@ struct RollupDelta {
         func words(_ word: (Key) -> StaticString?) -> Query.Parameter {
             .text(PackedBytes.words(count: rows.count) { word(rows[$0].key) })
         }
-        func named(_ textIndex: (Key) -> Int) -> Query.Parameter { .value(list: rows.map { texts[textIndex($0.key)] }) }
+        func named(_ textIndex: (Key) -> Int) -> Query.Parameter { .value(list: rows.map { texts[textIndex($0.key)].text }) }
         return Query(
             RollupDelta.several,
             [

@@ -16,7 +16,9 @@ struct SubjectPage {
                 throw SubjectPage.invalidCursor
             }
             after = parts.compactMap { part in if case .string(let text) = part { text } else { nil } }
-            guard after.count == cursorParts else { throw SubjectPage.invalidCursor }
+            // As \u0000, which PostgreSQL stores in no text; %00 is refused with every target.
+            let hasNUL = after.contains { $0.unicodeScalars.contains("\0") }
+            guard after.count == cursorParts, !hasNUL else { throw SubjectPage.invalidCursor }
         }
         if let text = query["limit"] {
             guard let number = Int(text), (1...1000).contains(number) else {
