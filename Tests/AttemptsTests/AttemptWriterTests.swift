@@ -190,6 +190,26 @@ struct AttemptWriterTests {
             try await store.expectRollupsEqualRecount(total: 1)
         }
     }
+
+    @Test("an import of what the ledger has forgotten has the results that it would have with the ledger")
+    func forgotten() async throws {
+        try await withAttempts { store in
+            let known = [
+                Sample.attempt("a", status: .queued), Sample.attempt("a", status: .sent, at: Sample.now + .seconds(60)),
+                Sample.attempt("b", status: .queued), Sample.attempt("b", status: .sent),
+            ]
+            _ = try await store.write(known + [Sample.attempt("c", status: .queued)], checksOldFacts: true)
+            for _ in 0..<9 { try await store.rotate() }
+            #expect(try await AttemptStore(store.pool).find(attemptId: "a") == nil)
+            let sent = Sample.attempt("c", status: .sent)
+            let all = known + [sent, Sample.attempt("c", uid: "u-2")]
+            let duplicates = Array(repeating: AttemptResult.duplicate, count: 4)
+            #expect(try await store.write(all, checksOldFacts: true) == duplicates + [.advanced, .conflict(stored: sent)])
+            #expect(try await store.write(all, checksOldFacts: true) == duplicates + [.duplicate, .conflict(stored: sent)])
+            #expect(try await AttemptStore(store.pool).find(attemptId: "c") == sent)
+            try await store.expectRollupsEqualRecount(total: 3)
+        }
+    }
 }
 
 /// A scratch database with partitions around the sample's day.

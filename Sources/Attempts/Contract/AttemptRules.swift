@@ -59,4 +59,23 @@ extension AttemptKey {
             return AttemptKey(hashing: UnsafeRawBufferPointer(rebasing: block[..<count]))
         }
     }
+
+    /// The fingerprint of an attempt that was read back.
+    init(contentOf attempt: Attempt) {
+        var (uid, tokenHash, requestId) = (attempt.uid, attempt.tokenHash.rawValue, attempt.requestId)
+        self = uid.withUTF8 { uid in
+            tokenHash.withUTF8 { tokenHash in
+                requestId.withUTF8 { requestId in
+                    AttemptKey(
+                        uid: uid,
+                        attempt.platform,
+                        attempt.provider,
+                        tokenHash: tokenHash,
+                        attempt.eventType,
+                        requestId: requestId
+                    )
+                }
+            }
+        }
+    }
 }

@@ -79,16 +79,6 @@ struct AttemptGroups {
     }
 }
 
-extension AttemptGroups.Outcome {
-    /// Removes inserts whose row exists: the ledger no longer has them, the facts do.
-    mutating func skipExisting(of batch: AttemptBatch, on connection: BlockingConnection) throws {
-        let existing = try FactStatements.existing(inserts.map { batch.records[$0.index] }, on: connection)
-        guard !existing.isEmpty else { return }
-        for insert in inserts where existing.contains(batch.records[insert.index].key) { progress[insert.index] = .duplicate }
-        inserts.removeAll { existing.contains(batch.records[$0.index].key) }
-    }
-}
-
 extension AttemptBatch.Record {
     var known: AttemptProgress.Known { AttemptProgress.Known(fingerprint: fingerprint, status: status) }
 }

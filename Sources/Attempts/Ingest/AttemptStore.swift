@@ -20,17 +20,23 @@ package struct AttemptStore: Sendable {
     }
 
     /// Which of these ids are of stored attempts of other apps than these, or of none. For sessions that look up by index: it is asked with
-    /// reports.
+    /// reports. Two statements, since a join of many ids would read all attempts.
     func keys(_ keys: [AttemptKey], ofOtherAppsThan apps: Set<String>) async throws -> Set<AttemptKey> {
+        let known = try await session.query(
+            "SELECT attemptKey, max(attemptedAt) FROM attemptLedger WHERE attemptKey = ANY(\(keys)) GROUP BY 1"
+        ).map { try $0.decode((AttemptKey, Timestamp).self) }
+        guard !known.isEmpty else { return [] }
         let rows = try await session.query(
             """
-            SELECT attemptKey FROM notificationDeliveryAttempts
-            JOIN (SELECT attemptKey AS key, max(attemptedAt) AS at FROM attemptLedger WHERE attemptKey = ANY(\(keys)) GROUP BY 1) AS known
-                ON attemptedAt = known.at AND attemptKey = known.key
-            WHERE app IS NULL OR app <> ALL(\(apps.sorted()))
+            SELECT attemptKey, attemptedAt FROM notificationDeliveryAttempts
+            WHERE attemptedAt = ANY(\(known.map(\.1))) AND attemptKey = ANY(\(known.map(\.0)))
+              AND (app IS NULL OR app <> ALL(\(apps.sorted())))
             """
         )
-        return Set(try rows.map { try $0.decode(AttemptKey.self) })
+        let moments = Dictionary(uniqueKeysWithValues: known)
+        return try Set(
+            rows.map { try $0.decode((AttemptKey, Timestamp).self) }.filter { key, attemptedAt in moments[key] == attemptedAt }.map(\.0)
+        )
     }
 
     /// A person's or a token's attempts, newest first.

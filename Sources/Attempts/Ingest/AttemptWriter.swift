@@ -27,10 +27,20 @@ package enum AttemptWriter {
         let groups = AttemptGroups(batch)
         let suspects = (hints ?? LedgerHints()).suspects(groups.keys, of: generations)
         let frozen = try LedgerStatements.known(suspects.keys, generations: suspects.generations, on: connection)
-        let known = try claim(groups, of: batch, frozen: frozen, generation: generations.current, receivedAt: receivedAt, on: connection)
-        var outcome = groups.fold(batch, known: known)
+        var known = Dictionary(frozen.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         let isOlder = batch.oldestAttemptedAt.map { $0 < generations.knownSince } ?? false
-        if checksOldFacts || isOlder { try outcome.skipExisting(of: batch, on: connection) }
+        let stored =
+            checksOldFacts || isOlder ? try readStored(of: batch, known: known, generation: generations.current, on: connection) : [:]
+        known = try claim(
+            groups,
+            of: batch,
+            known: known,
+            stored: stored,
+            generation: generations.current,
+            receivedAt: receivedAt,
+            on: connection
+        )
+        var outcome = groups.fold(batch, known: known)
 
         var delta = RollupDelta()
         if !outcome.moves.isEmpty {
@@ -59,19 +69,39 @@ package enum AttemptWriter {
         return try answers(outcome, batch: batch, known: known, on: connection)
     }
 
-    /// Enters the batch's ids into the ledger. Returns what was known of those that were not new.
+    /// What is stored of ids that the ledger may no longer have, as entries of it.
+    private static func readStored(
+        of batch: AttemptBatch,
+        known: [AttemptKey: LedgerEntry],
+        generation: Int32,
+        on connection: BlockingConnection
+    ) throws -> [AttemptKey: LedgerEntry] {
+        let rows = batch.records.lazy.filter { known[$0.key] == nil }.map { (key: $0.key, attemptedAt: $0.attemptedAt) }
+        return try FactStatements.stored(Array(rows), on: connection).mapValues { LedgerEntry($0.attempt, generation: generation) }
+    }
+
+    /// Enters the batch's ids into the ledger, forgotten ones as they are stored. Returns what was known of those that were not new.
     private static func claim(
         _ groups: AttemptGroups,
         of batch: AttemptBatch,
-        frozen: [LedgerEntry],
+        known: [AttemptKey: LedgerEntry],
+        stored: [AttemptKey: LedgerEntry],
         generation: Int32,
         receivedAt: Timestamp,
         on connection: BlockingConnection
     ) throws -> [AttemptKey: LedgerEntry] {
-        var known: [AttemptKey: LedgerEntry] = [:]
-        for entry in frozen { known[entry.key] = entry }
+        var known = known
         let reports = groups.firstReports(of: batch)
-        let candidates = known.isEmpty ? reports : reports.filter { known[$0.key] == nil }
+        var candidates = known.isEmpty ? reports : reports.filter { known[$0.key] == nil }
+        if !stored.isEmpty {
+            for index in candidates.indices {
+                guard let entry = stored[candidates[index].key] else { continue }
+                candidates[index].fingerprint = entry.known.fingerprint
+                candidates[index].attemptedAt = entry.attemptedAt
+                candidates[index].status = entry.known.status
+            }
+            known.merge(stored) { old, _ in old }
+        }
         let existingKeys = try LedgerStatements.insert(candidates, generation: generation, on: connection)
         // A new statement, and so a new snapshot: the writer that was first has committed.
         for entry in try LedgerStatements.known(existingKeys, generations: [generation], on: connection) { known[entry.key] = entry }

@@ -23,21 +23,30 @@ enum FactStatements {
 
     /// The stored rows of the given entries, for rollups and for answers.
     static func stored(_ entries: [LedgerEntry], on connection: BlockingConnection) throws -> [AttemptKey: Stored] {
-        guard !entries.isEmpty else { return [:] }
+        try stored(entries.map { ($0.key, $0.attemptedAt) }, on: connection)
+    }
+
+    /// The rows with these keys and times; of several with one key the oldest.
+    static func stored(
+        _ positions: [(key: AttemptKey, attemptedAt: Timestamp)],
+        on connection: BlockingConnection
+    ) throws -> [AttemptKey: Stored] {
+        guard !positions.isEmpty else { return [:] }
         let rows = try connection.query(
             """
             SELECT \(raw: StoredAttempt.columns), foldedLabels
             FROM notificationDeliveryAttempts
-            JOIN unnest(\(entries.map(\.attemptedAt)), \(entries.map(\.key))) AS wanted (at, key)
+            JOIN unnest(\(positions.map(\.attemptedAt)), \(positions.map(\.key))) AS wanted (at, key)
                 ON attemptedAt = wanted.at AND attemptKey = wanted.key
             """
         )
         return try Dictionary(
-            uniqueKeysWithValues: rows.map { row in
+            rows.map { row in
                 let attempt = try StoredAttempt.decode(row)
                 let labels = try row.decode(Int16.self, at: AttemptColumn.contract.count)
                 return (AttemptKey(attemptId: attempt.attemptId), Stored(attempt: attempt, folded: FoldedLabels(rawValue: UInt8(labels))))
-            }
+            },
+            uniquingKeysWith: { $1.attempt.attemptedAt < $0.attempt.attemptedAt ? $1 : $0 }
         )
     }
 
@@ -81,17 +90,5 @@ enum FactStatements {
             """
         )
         return try Set(rows.compactMap { try byName[$0.decode(String.self)] })
-    }
-
-    /// Which of these rows exist: the ledger may no longer have what an import brings again.
-    static func existing(_ records: [AttemptBatch.Record], on connection: BlockingConnection) throws -> Set<AttemptKey> {
-        let rows = try connection.query(
-            """
-            SELECT fact.attemptKey FROM notificationDeliveryAttempts AS fact
-            JOIN unnest(\(records.map(\.attemptedAt)), \(records.map(\.key))) AS wanted (at, key)
-                ON fact.attemptedAt = wanted.at AND fact.attemptKey = wanted.key
-            """
-        )
-        return try Set(rows.map { try $0.decode(AttemptKey.self) })
     }
 }

@@ -18,6 +18,14 @@ struct LedgerEntry {
         known = AttemptProgress.Known(fingerprint: fingerprint, status: status)
         self.attemptedAt = attemptedAt
     }
+
+    /// Of a stored attempt that the ledger no longer has, as it is entered again.
+    init(_ stored: Attempt, generation: Int32) {
+        key = AttemptKey(attemptId: stored.attemptId)
+        self.generation = generation
+        known = AttemptProgress.Known(fingerprint: AttemptKey(contentOf: stored), status: stored.status)
+        attemptedAt = stored.attemptedAt
+    }
 }
 
 /// A generation that takes no keys any more, and when it took its last. Numbers may come again after a failover that lost a rotation; number

@@ -17,8 +17,8 @@ struct SubjectPage {
             }
             after = parts.compactMap { part in if case .string(let text) = part { text } else { nil } }
             // As \u0000, which PostgreSQL stores in no text; %00 is refused with every target.
-            let hasNUL = after.contains { $0.unicodeScalars.contains("\0") }
-            guard after.count == cursorParts, !hasNUL else { throw SubjectPage.invalidCursor }
+            let isText = after.allSatisfy { !$0.unicodeScalars.contains("\0") }
+            guard after.count == cursorParts, isText else { throw SubjectPage.invalidCursor }
         }
         if let text = query["limit"] {
             guard let number = Int(text), (1...1000).contains(number) else {
