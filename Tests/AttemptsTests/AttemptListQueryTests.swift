@@ -29,7 +29,8 @@ struct AttemptListQueryTests {
         arguments: [
             ("", "missing_parameter", "uid=… or tokenHash=…"), ("user=me", "unknown_parameter", "`user`"),
             ("uid=", "invalid_parameter", "`uid`"), ("uid=%00", "invalid_parameter", "control characters"),
-            ("uid=a%C2%85", "invalid_parameter", "control characters"), ("uid=me&uid=you", "invalid_parameter", "`uid` is given more than once"),
+            ("uid=a%C2%85", "invalid_parameter", "control characters"),
+            ("uid=me&uid=you", "invalid_parameter", "`uid` is given more than once"),
             ("tokenHash=0a0a", "invalid_parameter", "never a token"), ("uid=me&since=yesterday", "invalid_parameter", "`since`"),
             ("uid=me&limit=0", "invalid_parameter", "`limit`"), ("uid=me&limit=1001", "invalid_parameter", "`limit`"),
         ]

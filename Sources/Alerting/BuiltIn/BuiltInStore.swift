@@ -31,7 +31,11 @@ enum BuiltInStore {
 
     /// What waits although its delivery was attempted, and what waits for receivers that are not configured. Not what waits on purpose, under a
     /// silence or for the end of quiet hours.
-    static func receiverOutages(_ configured: [String], quiet: [String] = [], on session: any PostgresSession) async throws -> [ReceiverOutage] {
+    static func receiverOutages(
+        _ configured: [String],
+        quiet: [String] = [],
+        on session: any PostgresSession
+    ) async throws -> [ReceiverOutage] {
         try await session.query(
             """
             SELECT o.receiver, min(o.createdAt), min(o.createdAt) FILTER (WHERE e.severity IN ('critical', 'page')), count(*),

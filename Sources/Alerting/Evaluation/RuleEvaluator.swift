@@ -134,12 +134,12 @@ package final class RuleEvaluator: Service, Sendable {
         // A minute that is waited for keeps nobody from looking after repeats and Pushwatch itself.
         let isIdle = state.withLock { $0.evaluated == last && $0.rules == current && $0.checkedAt == Minute(start) }
         if isIdle { return }
-        try await whileExtendingLease { try await evaluate(current, through: last, at: start) }
+        try await extendingLease { try await evaluate(current, through: last, at: start) }
     }
 
     /// A pass may take longer than the lease, such as that of a rule that is new. Without this, two instances would take the lease from each
     /// other in the middle of it, and neither would come to its end.
-    private func whileExtendingLease(_ body: () async throws -> Void) async throws {
+    private func extendingLease(_ body: () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
                 while true {

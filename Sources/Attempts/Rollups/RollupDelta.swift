@@ -155,7 +155,8 @@ struct RollupDelta {
             RollupDelta.single,
             [
                 .value(slot), .moment(Timestamp(seconds: key.minute * 60)), .word(key.provider.spelling), .word(key.platform.spelling),
-                .word(key.eventType.spelling), .word(key.status.spelling), .word(key.reasonCode?.spelling ?? ""), .value(texts[key.app].text),
+                .word(key.eventType.spelling), .word(key.status.spelling), .word(key.reasonCode?.spelling ?? ""),
+                .value(texts[key.app].text),
                 .word(key.environment?.spelling ?? ""), .value(texts[key.pushType].text), .value(AppMajor.text(key.appMajor)),
                 .number(sums.attempts), .number(sums.latencyMsSum), .number(sums.latencyCount),
             ]
