@@ -49,16 +49,6 @@ extension LiveEngine {
             defer { state.subjects[subject.id] = subject }
             return state.subjects[subject.id]
         }
-        do {
-            try await show(subject, before: before, now: now)
-        } catch {
-            // The next look finds it changed again.
-            state.withLock { $0.subjects[subject.id] = before }
-            throw error
-        }
-    }
-
-    private func show(_ subject: LiveSubject, before: LiveSubject?, now: Timestamp) async throws {
         if subject.isOver {
             state.withLock { $0.fanOut.forget(subject.id) }
             _ = try await stores.orchestrator.endOver([subject.id], now: now)

@@ -127,28 +127,6 @@ struct EscalationTests {
         }
     }
 
-    @Test("a page that cannot be escalated keeps nothing else from being sent")
-    func failing() async throws {
-        let wire = Wire()
-        try await with(wire) { pool, notifier, clock, id in
-            try await notifier.deliverDue()
-            try await pool.execute(
-                """
-                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-                    $$ BEGIN IF NEW.kind = 'escalated' THEN RAISE 'refused'; END IF; RETURN NEW; END $$
-                """
-            )
-            try await pool.execute("CREATE TRIGGER refuse BEFORE INSERT ON alertTransitions FOR EACH ROW EXECUTE FUNCTION refuse()")
-            clock.advance(.seconds(60))
-            let other = try await fire(pool, at: clock.now, receivers: ["c"], severity: .ticket)
-            try await notifier.deliverDue()
-            #expect(wire.all(of: other) == ["c firing"])
-            try await pool.execute("DROP TRIGGER refuse ON alertTransitions")
-            try await notifier.deliverDue()
-            #expect(wire.all(of: id) == ["a firing", "b firing"])
-        }
-    }
-
     @Test(
         "an acknowledged, silenced, suppressed or ended page, and a ticket, go to nobody else",
         arguments: [

@@ -2,7 +2,6 @@ import AlertRules
 import Postgres
 import PushContract
 import TestDatabase
-import TestSupport
 import Testing
 
 @testable import Alerting
@@ -141,35 +140,6 @@ struct EvaluatorRestartTests {
             try await traffic.add(300..<320, attempts: 100, bad: 0)
             for minute in 301...320 { try await evaluator.evaluate(minutes: minute) }
             #expect(try await AlertStore.open(on: pool).isEmpty)
-        }
-    }
-
-    @Test("a pass that takes longer than the lease keeps it")
-    func longPass() async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
-            try await traffic.add(0..<20, attempts: 100, bad: 0)
-            try await traffic.add(20..<40, attempts: 100, bad: 50)
-            let clock = HandClock((Traffic.start + 41).timestamp)
-            let evaluator = RuleEvaluator.forTest(pool, clock: clock, leaseDuration: .milliseconds(600))
-            func lease() async throws -> (epoch: Int64, expiresAt: Timestamp)? {
-                try await pool.query("SELECT epoch, expiresAt FROM alertLeases").first?.decode((Int64, Timestamp).self)
-            }
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                try await pool.withTransaction { transaction in
-                    try await transaction.execute("LOCK TABLE attemptRollups IN ACCESS EXCLUSIVE MODE")
-                    tasks.addTask { try await evaluator.evaluate(minutes: 40) }
-                    try await eventually("it has the lease") { try await lease() != nil }
-                    let first = try #require(try await lease())
-                    try await eventually("the lease is extended again and again") {
-                        (try await lease()?.expiresAt ?? first.expiresAt) > first.expiresAt + .seconds(1)
-                    }
-                }
-                try await tasks.waitForAll()
-            }
-            #expect(try await lease()?.epoch == 1)
-            #expect(evaluator.faults == [:])
-            #expect(try await AlertStore.open(on: pool).count == 1)
         }
     }
 

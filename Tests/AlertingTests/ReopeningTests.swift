@@ -15,7 +15,6 @@ struct ReopeningTests {
         _ pool: PostgresPool,
         _ receivers: [ReceiverConfiguration],
         _ clock: HandClock,
-        at minutes: [Int] = [20, 40, 50, 75, 100],
         after: (Int) async throws -> Void
     ) async throws {
         let traffic = try await Traffic(pool)
@@ -23,7 +22,7 @@ struct ReopeningTests {
             try await traffic.add(minutes, attempts: 100, bad: bad)
         }
         let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
-        for minute in minutes {
+        for minute in [20, 40, 50, 75, 100] {
             clock.set((Traffic.start + minute).timestamp + .seconds(60))
             try await evaluator.evaluate(minutes: minute)
             #expect(evaluator.faults == [:])
@@ -53,68 +52,6 @@ struct ReopeningTests {
                 try await evaluate(pool, receivers, clock) { _ in try await notifier.deliverDue() }
                 #expect(hook.got.map(\.status) == ["firing", "resolved", "firing", "resolved"])
                 #expect(try await kinds(pool) == ["firing delivered", "resolved delivered", "reopened delivered", "resolved delivered"])
-            }
-        }
-    }
-
-    @Test("one that fires again under a silence is sent when the silence ends, to those who were notified of its end")
-    func underSilence() async throws {
-        try await withDatabase { pool in
-            let hook = Hook([])
-            let client = TestHTTP()
-            try await withHook(hook) { url in
-                let clock = HandClock()
-                let receivers = [ReceiverConfiguration.webhook("on-call", url: url)]
-                let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: client.send)
-                let silence = AlertSilence(
-                    matchers: [SilenceMatcher(name: "provider", value: "fcm")],
-                    startsAt: (Traffic.start + 60).timestamp,
-                    endsAt: (Traffic.start + 79).timestamp,
-                    author: "ada",
-                    reason: "planned work",
-                    createdAt: Traffic.start.timestamp
-                )
-                try await evaluate(pool, receivers, clock, at: [20, 40, 50, 75, 80, 100]) { minute in
-                    if minute == 50 { try await SilenceStore.insert(silence, on: pool) }
-                    try await notifier.deliverDue()
-                }
-                #expect(hook.got.map(\.status) == ["firing", "resolved", "firing", "resolved"])
-                #expect(try await kinds(pool) == ["firing delivered", "resolved delivered", "reopened delivered", "resolved delivered"])
-            }
-        }
-    }
-
-    @Test("who was never notified of it, as it began and ended unsent, is notified when it fires again")
-    func unsent() async throws {
-        try await withDatabase { pool in
-            let hook = Hook([])
-            let client = TestHTTP()
-            try await withHook(hook) { url in
-                let clock = HandClock()
-                let receivers = [ReceiverConfiguration.webhook("on-call", url: url)]
-                let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: client.send)
-                try await evaluate(pool, receivers, clock) { minute in
-                    if minute == 50 { try await pool.execute("UPDATE notifications SET state = 'superseded', settledAt = \(clock.now)") }
-                    if minute > 50 { try await notifier.deliverDue() }
-                }
-                #expect(hook.got.map(\.status) == ["firing", "resolved"])
-            }
-        }
-    }
-
-    @Test("a refused end of it is not sent any more once it fires again")
-    func refusedEnd() async throws {
-        try await withDatabase { pool in
-            let clock = HandClock()
-            let receivers = [ReceiverConfiguration.webhook("on-call", url: "http://hook")]
-            try await evaluate(pool, receivers, clock) { minute in
-                try await pool.execute("UPDATE notifications SET state = 'delivered', settledAt = \(clock.now) WHERE state = 'pending'")
-                guard minute == 75 else { return }
-                try await pool.execute("DELETE FROM notifications WHERE kind = 'reopened'")
-                try await pool.execute("UPDATE notifications SET state = 'deadLettered' WHERE kind = 'resolved'")
-                let retried = try await pool.withTransaction { try await NotificationStore.retry("on-call", now: clock.now, in: $0) }
-                try await pool.execute("UPDATE notifications SET state = 'delivered'")
-                #expect(retried == 0)
             }
         }
     }

@@ -33,39 +33,6 @@ struct UpdateTests {
         }
     }
 
-    @Test("an update token that cannot be read keeps updates from its own activity alone")
-    func unreadableToken() async throws {
-        try await LiveBench.with { bench in
-            try await bench.score(runs: 1)
-            try await bench.phone("ann", "phone", 1)
-            try await bench.follow("ann")
-            try await bench.run()
-            try await bench.postToken("ann", "phone", 1)
-            try await bench.pool.execute("UPDATE liveActivities SET updateToken = left(updateToken, 40) WHERE updateToken IS NOT NULL")
-            try await bench.running("bob", "phone-bob", 2)
-            bench.apns.forget()
-            try await bench.score(runs: 2)
-            try await bench.run()
-            #expect(bench.apns.calls("update").map(\.token) == [LiveBench.updateToken(2)])
-        }
-    }
-
-    @Test("a state whose publication failed in the database is sent by the next look")
-    func failedPublication() async throws {
-        try await LiveBench.with { bench in
-            try await bench.score(runs: 1)
-            try await bench.running()
-            bench.apns.forget()
-            try await bench.score(runs: 2)
-            try await bench.pool.execute("ALTER TABLE activityAlerts RENAME TO away")
-            await #expect(throws: PostgresError.self) { try await bench.run() }
-            #expect(bench.apns.calls("update").isEmpty)
-            try await bench.pool.execute("ALTER TABLE away RENAME TO activityAlerts")
-            try await bench.run()
-            #expect(bench.apns.calls("update").count == 1)
-        }
-    }
-
     @Test("L-06, L-07: every follower gets the same bytes, built once for each state")
     func identical() async throws {
         try await LiveBench.with { bench in

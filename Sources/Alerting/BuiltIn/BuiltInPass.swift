@@ -19,10 +19,11 @@ struct BuiltInPass {
         let failures = try await failures(openDeadLettered)
         let outages = try await outages()
         let failing = Set(failures.map(\.receiver)).union(outages.map(\.outage.receiver))
-        // A ticket that becomes a page is another alert, which others are notified of.
-        var started = failures.filter { failure in !openDeadLettered.contains { $0.concerns(failure) } }
+        var started = failures.filter { failure in !openDeadLettered.contains { $0.labels["receiver"] == failure.receiver } }
             .map { BuiltInAlertFactory.notificationsDeadLettered($0, now: now) }
-        var ended = openDeadLettered.filter { alert in !failures.contains { alert.concerns($0) } }.map { over($0, at: now) }
+        let refusing = Set(failures.map(\.receiver))
+        var ended = openDeadLettered.filter { !refusing.contains($0.labels["receiver"] ?? "") }.map { over($0, at: now) }
+        // A ticket that becomes a page is another alert, which others are notified of.
         started += outages.filter { outage in !openUnreachable.contains { $0.concerns(outage) } }
             .map { BuiltInAlertFactory.receiverUnreachable($0.outage, $0.severity, now: now) }
         ended += openUnreachable.filter { alert in !outages.contains { alert.concerns($0) } }.map { over($0, at: now) }
@@ -31,26 +32,14 @@ struct BuiltInPass {
         started += gap.started + folded.started
         ended += gap.ended + folded.ended
         for index in started.indices { started[index].silencedBy = silences.first { $0.matches(started[index].labels) }?.id }
-        let endedIds = Set(ended.map(\.id))
-        let silenced = try await openAlerts().filter { !endedIds.contains($0.id) }.compactMap { alert -> Alert? in
-            var changed = alert
-            changed.silencedBy = silences.first { $0.matches(alert.labels) }?.id
-            return changed.silencedBy == alert.silencedBy ? nil : changed
-        }
         try await NotificationStore.giveUp(
             notFor: receivers.receivers.map(\.name),
             resolvedBefore: now - .seconds(86_400),
             now: now,
             on: pool
         )
-        try await write(started, ended, silenced, failing: failing)
+        try await write(started, ended, failing: failing)
         return started + ended
-    }
-
-    private func openAlerts() async throws -> [Alert] {
-        var open: [Alert] = []
-        for rule in BuiltInAlert.allCases { open += try await AlertStore.open(rule: rule.rawValue, on: pool) }
-        return open
     }
 
     /// The configured receivers that do not work. One that was removed has nothing to repair.
@@ -64,8 +53,7 @@ struct BuiltInPass {
 
     /// The receivers that have not taken what waits for them for minutes.
     private func outages() async throws -> [(outage: ReceiverOutage, severity: Severity)] {
-        let names = receivers.receivers.map(\.name)
-        return try await BuiltInStore.receiverOutages(names, quiet: receivers.quiet(at: now), on: pool).compactMap { outage in
+        try await BuiltInStore.receiverOutages(receivers.receivers.map(\.name), on: pool).compactMap { outage in
             outage.severity(at: now).map { (outage, $0) }
         }
     }
@@ -100,36 +88,22 @@ struct BuiltInPass {
         return alert
     }
 
-    /// - Parameter silenced: alerts that go on, of which a silence began or ended.
-    private func write(_ started: [Alert], _ ended: [Alert], _ silenced: [Alert], failing: Set<String>) async throws {
-        guard !started.isEmpty || !ended.isEmpty || !silenced.isEmpty else { return }
+    private func write(_ started: [Alert], _ ended: [Alert], failing: Set<String>) async throws {
+        guard !started.isEmpty || !ended.isEmpty else { return }
         let minute = Minute(now) - 1
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
             let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
             for alert in started {
-                try await writer.fire(alert, reason: .conditionMet, minute: minute, receivers: names(for: alert, except: failing))
+                let names = receivers.names(for: alert.severity, rule: alert.rule, labels: alert.labels, except: failing)
+                try await writer.fire(alert, reason: .conditionMet, minute: minute, receivers: names)
             }
             for alert in ended { try await writer.resolve(alert, minute: minute) }
-            try await writer.update(silenced)
-            for alert in silenced where alert.silencedBy == nil {
-                try await writer.enqueueMuted(alert.id, receivers: names(for: alert, except: failing))
-            }
         }
     }
 }
 
-extension BuiltInPass {
-    private func names(for alert: Alert, except failing: Set<String>) -> [String] {
-        receivers.names(for: alert.severity, rule: alert.rule, labels: alert.labels, except: failing)
-    }
-}
-
 extension Alert {
-    fileprivate func concerns(_ failure: ReceiverFailure) -> Bool {
-        labels["receiver"] == failure.receiver && severity == failure.severity
-    }
-
     fileprivate func concerns(_ outage: (outage: ReceiverOutage, severity: Severity)) -> Bool {
         labels["receiver"] == outage.outage.receiver && severity == outage.severity
     }

@@ -29,22 +29,15 @@ enum BuiltInStore {
         return gap
     }
 
-    /// What waits although its delivery was attempted, and what waits for receivers that are not configured. Not what waits on purpose, under a
-    /// silence or for the end of quiet hours.
-    static func receiverOutages(
-        _ configured: [String],
-        quiet: [String] = [],
-        on session: any PostgresSession
-    ) async throws -> [ReceiverOutage] {
+    /// What waits although its delivery was attempted, and what waits for receivers that are not configured.
+    static func receiverOutages(_ configured: [String], on session: any PostgresSession) async throws -> [ReceiverOutage] {
         try await session.query(
             """
             SELECT o.receiver, min(o.createdAt), min(o.createdAt) FILTER (WHERE e.severity IN ('critical', 'page')), count(*),
                    (array_agg(o.lastError ORDER BY o.attempts DESC))[1]
             FROM notifications o JOIN alerts e USING (alertId)
             WHERE o.state = 'pending' AND e.rule <> \(TestNotification.rule)
-              AND (o.attempts > 0 OR NOT o.receiver = ANY(\(configured)))
-              AND (e.silencedBy IS NULL OR o.attempts > 0 AND (e.state <> 'firing' OR o.messageId IS NOT NULL))
-              AND (e.severity IN ('critical', 'page') OR NOT o.receiver = ANY(\(quiet)))
+              AND (o.attempts > 0 OR (NOT o.receiver = ANY(\(configured)) AND e.silencedBy IS NULL))
             GROUP BY o.receiver
             ORDER BY o.receiver
             """

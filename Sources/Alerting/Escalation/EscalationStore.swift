@@ -59,7 +59,6 @@ package enum EscalationStore {
             """
             INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
             SELECT \(id), receiver, \(seq), 'firing', 'pending', \(now), \(now) FROM unnest(\(escalation.receivers)) AS r (receiver)
-            ON CONFLICT DO NOTHING
             """
         )
         try await transaction.execute(

@@ -16,8 +16,7 @@ struct AlertWriter {
         if alert.silencedBy == nil { try await enqueue(alert.id, receivers: receivers) }
     }
 
-    /// Receivers that were not notified of the alert are not notified of its end; under a silence that includes those still pending. Who was tried
-    /// may have been notified, whatever became of the answer.
+    /// Receivers that were not notified of the alert are not notified of its end; under a silence that includes those still pending.
     func resolve(_ alert: Alert, minute: Minute) async throws {
         try await transaction.execute(
             """
@@ -33,8 +32,8 @@ struct AlertWriter {
         if alert.silencedBy != nil {
             try await transaction.execute(
                 """
-                UPDATE notifications SET state = 'superseded', settledAt = \(now)
-                WHERE alertId = \(alert.id) AND kind = 'firing' AND state = 'pending' AND attempts = 0 AND leaseEpoch IS NULL
+                UPDATE notifications SET state = 'superseded', settledAt = \(now), leaseEpoch = NULL, leaseUntil = NULL
+                WHERE alertId = \(alert.id) AND kind = 'firing' AND state = 'pending'
                 """
             )
         }
@@ -64,11 +63,19 @@ struct AlertWriter {
         try await transaction.execute(
             """
             UPDATE notifications SET state = 'superseded', settledAt = \(now)
-            WHERE alertId = \(alert.id) AND kind = 'resolved' AND state = 'pending' AND attempts = 0 AND leaseEpoch IS NULL
+            WHERE alertId = \(alert.id) AND kind = 'resolved' AND state = 'pending' AND coalesce(leaseUntil <= clock_timestamp(), true)
             """
         )
         guard alert.silencedBy == nil else { return }
-        try await enqueueReopened(alert.id, receivers: receivers)
+        try await transaction.execute(
+            """
+            INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
+            SELECT alertId, receiver, \(seq), 'reopened', 'pending', \(now), \(now)
+            FROM notifications
+            WHERE alertId = \(alert.id) AND kind = 'resolved' AND state IN ('pending', 'delivered')
+              AND seq = (SELECT max(seq) FROM alertTransitions WHERE alertId = \(alert.id) AND kind = 'resolved')
+            """
+        )
         try await enqueue(alert.id, receivers: receivers)
     }
 
@@ -93,33 +100,8 @@ struct AlertWriter {
 
     /// Notifies of an alert that was muted until now: its receivers have as long to acknowledge it as those of an alert that begins.
     func enqueueMuted(_ id: UUID, receivers: [String]) async throws {
-        try await enqueueReopened(id, receivers: receivers)
         try await enqueue(id, receivers: receivers)
         try await transaction.execute("UPDATE alerts SET escalationSince = \(now) WHERE alertId = \(id)")
-    }
-
-    /// Notifies of an alert that fires again those who were notified of its end, and those of `receivers` whose notification that it fires was
-    /// given up: the last thing that each of them got, or may have got, is not that it fires.
-    private func enqueueReopened(_ id: UUID, receivers: [String]) async throws {
-        try await transaction.execute(
-            """
-            INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
-            SELECT \(id), known.receiver, again.seq, 'reopened', 'pending', \(now), \(now)
-            FROM (SELECT max(seq) AS seq FROM alertTransitions WHERE alertId = \(id) AND kind = 'reopened') again
-            CROSS JOIN (
-                SELECT receiver FROM notifications WHERE alertId = \(id) AND kind IN ('firing', 'reopened')
-                GROUP BY receiver
-                HAVING receiver = ANY(\(receivers)) OR bool_or(state NOT IN ('superseded', 'undelivered'))
-            ) known
-            WHERE again.seq IS NOT NULL AND 'resolved' = coalesce((
-                SELECT kind FROM notifications o
-                WHERE o.alertId = \(id) AND o.receiver = known.receiver AND o.seq < again.seq
-                    AND kind IN ('firing', 'resolved', 'reopened') AND state NOT IN ('superseded', 'undelivered')
-                ORDER BY o.seq DESC LIMIT 1
-            ), 'resolved')
-            ON CONFLICT DO NOTHING
-            """
-        )
     }
 
     /// Idempotent: a receiver that was notified before is not notified again.

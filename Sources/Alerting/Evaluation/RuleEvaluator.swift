@@ -134,26 +134,6 @@ package final class RuleEvaluator: Service, Sendable {
         // A minute that is waited for keeps nobody from looking after repeats and Pushwatch itself.
         let isIdle = state.withLock { $0.evaluated == last && $0.rules == current && $0.checkedAt == Minute(start) }
         if isIdle { return }
-        try await extendingLease { try await evaluate(current, through: last, at: start) }
-    }
-
-    /// A pass may take longer than the lease, such as that of a rule that is new. Without this, two instances would take the lease from each
-    /// other in the middle of it, and neither would come to its end.
-    private func extendingLease(_ body: () async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask {
-                while true {
-                    try await Task.sleep(for: self.configuration.leaseDuration / 3)
-                    // What cannot be extended is noticed by who writes.
-                    _ = try? await self.claim()
-                }
-            }
-            defer { tasks.cancelAll() }
-            try await body()
-        }
-    }
-
-    private func evaluate(_ current: [AlertRule], through last: Minute, at start: Timestamp) async throws {
         var faults = try await fillSeries(through: last)
         let late = isLateDue(at: last) ? try await LateAttemptStore.waiting(on: pool) : []
         faults.merge(try await evaluate(current, through: last, late)) { $1 }
@@ -213,9 +193,6 @@ package final class RuleEvaluator: Service, Sendable {
                 faults[rule.name] = error.description
             } catch let error as DecodingError {
                 faults[rule.name] = "\(error)"
-            } catch is LeaseLost {
-                // Another instance goes on.
-                break
             }
             if let fault = faults[rule.name] {
                 logger.error(

@@ -83,13 +83,9 @@ enum NotificationStore {
             UPDATE notifications o SET state = 'pending', nextAttemptAt = \(now), settledAt = NULL
             FROM alerts e
             WHERE e.alertId = o.alertId AND o.receiver = \(receiver) AND o.state = 'deadLettered' AND (\(isForced) OR o.attempts < 5)
-              AND (\(excluded)::uuid IS NULL OR o.alertId <> \(excluded)) AND e.silencedBy IS NULL
-              -- Not what the alert has left behind: an end of one that fires again.
-              AND (e.state = 'firing' AND o.kind IN ('firing', 'reopened')
-                OR e.state = 'resolved' AND o.kind = 'resolved' AND e.resolvedAt > \(now - .seconds(86_400)))
-              AND NOT EXISTS (
-                SELECT FROM notifications later WHERE later.alertId = o.alertId AND later.receiver = o.receiver AND later.seq > o.seq
-                    AND later.kind IN ('firing', 'resolved', 'reopened') AND later.state IN ('pending', 'delivered'))
+              AND (\(excluded)::uuid IS NULL OR o.alertId <> \(excluded)) AND o.kind IN ('firing', 'resolved')
+              AND (e.state = 'firing' OR (o.kind = 'resolved' AND e.resolvedAt > \(now - .seconds(86_400))))
+              AND e.silencedBy IS NULL
             """
         )
     }

@@ -128,14 +128,12 @@ package final class Notifier: Service, Sendable {
         }
     }
 
-    /// A page that reaches nobody, or that nobody acknowledges, goes to further receivers. Where that fails, what is due is sent all the same.
+    /// A page that reaches nobody, or that nobody acknowledges, goes to further receivers.
     private func escalate(_ lease: AlertLease, at now: Timestamp) async throws {
         do {
             try await EscalationPass(pool: pool, lease: lease, receivers: receivers.set, logger: logger, now: now).run()
         } catch is LeaseLost {
             state.withLock { $0.lease = nil }
-        } catch let error as PostgresError where !error.isUnavailable || error.code == .queryCancelled {
-            logger.error("pages could not be escalated; this is tried again", metadata: ["error": "\(error)"])
         }
     }
 

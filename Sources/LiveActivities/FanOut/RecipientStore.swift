@@ -47,13 +47,11 @@ package struct RecipientStore: Sendable {
             FROM liveActivities a
             WHERE matchId = \(subject) AND status = 'active' AND updateTokenHash = ANY(\(members.map(\.tokenHash)))
             """
-        ).compactMap { row in
+        ).map { row in
             let values = try row.decode((String, String, Int32, String, String, String, String, Int64, Timestamp?, Timestamp, Int64).self)
-            // One that cannot be read, as of a lost key, gets no updates, and keeps them from nobody. `pushwatch fsck` reports it.
-            guard let token = try? cipher.decrypt(values.3, as: .update, hash: try stored(values.4)) else { return nil }
             var recipient = Recipient(
                 key: ActivityKey(subject: subject, userId: values.0, deviceId: values.1, instance: Int(values.2)),
-                token: token,
+                token: try cipher.decrypt(values.3, as: .update, hash: try stored(values.4)),
                 app: values.5,
                 environment: try stored(values.6),
                 lastTimestamp: values.7

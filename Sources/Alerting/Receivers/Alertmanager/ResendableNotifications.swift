@@ -17,9 +17,8 @@ enum ResendableNotifications {
             FROM notifications o
             JOIN alerts e USING (alertId)
             JOIN alertTransitions t ON t.alertId = o.alertId AND t.seq = o.seq
-            WHERE o.receiver = ANY(\(receivers)) AND o.state = 'delivered'
-              AND (e.state = 'firing' AND o.kind IN ('firing', 'reopened')
-                OR e.state = 'resolved' AND o.kind = 'resolved' AND o.settledAt > \(endedSince))
+            WHERE o.receiver = ANY(\(receivers)) AND o.state = 'delivered' AND o.kind = e.state
+              AND (e.state = 'firing' OR o.settledAt > \(endedSince))
             ORDER BY e.startsAt, e.alertId
             """
         ).map { try ClaimedNotification(row: $0, externalURL: externalURL).message }

@@ -31,9 +31,6 @@ struct EscalationSettings {
     private func step(_ node: Node, isFirst: Bool) throws -> EscalationPolicy.Step {
         let keys = try yaml.mapping(node, keys: ["receivers", "duty", "wait"])
         let names = try yaml.list(keys["receivers"]).map(receivers.receiver)
-        if let twice = names.indices.first(where: { names[..<$0].contains(names[$0]) }) {
-            throw yaml.fault(keys["receivers"] ?? node, "the step names the receiver '\(names[twice])' twice")
-        }
         if let wait = keys["wait"], isFirst {
             throw yaml.fault(wait, "the first step waits for 'unconfirmed' or 'unacknowledged'; remove wait")
         }
