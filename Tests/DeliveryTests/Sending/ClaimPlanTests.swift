@@ -57,6 +57,41 @@ struct ClaimPlanTests {
         }
     }
 
+    @Test("tokens are looked up by index among many devices: those that a send names, and those that may be of the other environment")
+    func tokens() async throws {
+        try await SendingBench.with { bench in
+            try await bench.pool.execute(
+                """
+                INSERT INTO devices (userId, deviceId, platform, provider, environment, app, pushToken, pushTokenHash, tokenState, tokenStateSince,
+                    pushToStartTokenHash, pushToStartTokenState, registrationVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt)
+                SELECT 'u' || n, 'd' || n, 'ios', 'apns', 'production', 'com.example.app', 't' || n, 'h' || n, 'active', now(), 's' || n, 'active',
+                    n, now(), now(), now(), now() + interval '1 day' FROM generate_series(1, 20000) n
+                """
+            )
+            let device = try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.pool.execute("ANALYZE devices")
+            try await bench.onOneConnection { pool, _ in
+                let (named, switched) = try await pool.performTransaction { connection in
+                    let environment = TokenEnvironment(
+                        tokenHash: device.tokenHash,
+                        app: device.app,
+                        registrationVersion: device.registrationVersion,
+                        environment: .production
+                    )
+                    let named = try TokenRegistry.NamedTokens([device.tokenHash.rawValue, "h1", "s1"], on: connection)
+                    let switched = try TokenEnvironmentQueries.switchEnvironment([environment], on: connection)
+                    try TokenEnvironmentQueries.finishTrial([environment], as: .found, on: connection)
+                    return (named, switched)
+                }
+                #expect(named.kinds == [device.tokenHash.rawValue: .push, "h1": .push, "s1": .pushToStart])
+                #expect(switched == [0])
+                _ = try await pool.query("SELECT pg_stat_force_next_flush()::text")
+                let read = try await pool.query("SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'devices'")
+                #expect(try read[0].decode(Int64.self) == 0)
+            }
+        }
+    }
+
     @Test("a look for due deliveries reads none of those that are not due")
     func due() async throws {
         try await SendingBench.with { bench in

@@ -46,17 +46,22 @@ package enum TokenRegistry {
 
         init(_ hashes: [String], on connection: BlockingConnection) throws {
             guard !hashes.isEmpty else { return }
+            // Two conditions: the indexes of tokens in use have no inactive ones.
             let rows = try connection.query(
-                "SELECT tokenHash, kind, state, provider, app FROM tokenRegistry WHERE tokenHash = ANY(\(hashes))"
+                """
+                SELECT tokenHash, kind, provider, app FROM tokenRegistry WHERE tokenHash = ANY(\(hashes)) AND state <> 'inactive'
+                UNION ALL
+                SELECT tokenHash, NULL, provider, app FROM deadTokens WHERE tokenHash = ANY(\(hashes))
+                """
             )
             var registered: Set<Key> = []
             for row in rows {
-                let (hash, kind, state, provider, app) = try row.decode((String, String?, String, String, String).self)
+                let (hash, kind, provider, app) = try row.decode((String, String?, String, String).self)
                 let key = Key(hash: hash, provider: try stored(provider), app: app)
-                if state != TokenState.inactive.rawValue, let kind {
+                if let kind {
                     registered.insert(key)
                     if kinds[hash] == nil { kinds[hash] = try stored(kind) }
-                } else if kind == nil {
+                } else {
                     dead.insert(key)
                 }
             }
