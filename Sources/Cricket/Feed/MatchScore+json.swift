@@ -66,8 +66,8 @@ extension MatchScore: FeedValue {
     }
 
     private func checkIdentity(_ fields: StrictFields) throws(FeedError) {
-        guard (1...200).contains(matchId.utf8.count), matchId.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw fields.fault("matchId", "\"matchId\" must be 1 to 200 visible ASCII characters, without spaces.")
+        guard matchId.isSubjectId else {
+            throw fields.fault("matchId", "\"matchId\" must be 1 to 64 letters, digits, dots, underscores, hyphens or colons.")
         }
         guard sequence.map({ $0 >= 0 }) ?? true else { throw fields.fault("sequence", "\"sequence\" must be a whole number from 0 up.") }
         guard teams.count == 2, teams[0].short != teams[1].short else {
