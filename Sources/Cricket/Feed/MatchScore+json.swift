@@ -8,16 +8,17 @@ extension MatchScore {
         try MatchScore(parse(json))
     }
 
-    /// Reads what a polled URL answers: one state, or an array of them.
-    ///
-    /// - Parameter ignoringUnknownFields: a vendor may add fields at any time; a caller of the API is to learn of a misspelt one.
-    package static func readAll(json: [UInt8], ignoringUnknownFields: Bool = false) throws(FeedError) -> [MatchScore] {
-        let value = try parse(json)
-        return try StrictFields.$ignoresUnknown.withValue(ignoringUnknownFields) {
-            Result { () throws(FeedError) -> [MatchScore] in
-                value.elements == nil ? [try MatchScore(value)] : try [MatchScore](value, at: "")
-            }
-        }.get()
+    /// Reads what a polled URL answers, one state or an array of them: each state, or what is wrong with it. Unknown fields are ignored: a
+    /// vendor may add one at any time; a caller of the API is to learn of a misspelt one.
+    package static func readAll(_ answer: JSONValue) -> [Result<MatchScore, FeedError>] {
+        StrictFields.$ignoresUnknown.withValue(true) {
+            guard let elements = answer.elements else { return [read(answer, at: "")] }
+            return elements.enumerated().map { read($0.element, at: "/\($0.offset)") }
+        }
+    }
+
+    private static func read(_ json: JSONValue, at pointer: String) -> Result<MatchScore, FeedError> {
+        Result { () throws(FeedError) -> MatchScore in try MatchScore(json, at: pointer) }
     }
 
     /// The same bytes for the same state.
