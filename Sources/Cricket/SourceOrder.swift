@@ -18,7 +18,7 @@ extension MatchScore {
     }
 
     /// How far play is: what never goes back unless the score is corrected.
-    private var progress: [Int] {
+    var progress: [Int] {
         let current = currentInnings
         return [
             phase.isFinal ? 1 : 0, hasStarted ? 1 : 0, innings.count, current?.overs.legalBalls(ballsPerOver: ballsInOver) ?? 0,
@@ -26,7 +26,8 @@ extension MatchScore {
         ]
     }
 
-    private func isSame(as other: MatchScore) -> Bool {
+    /// Whether a known state, which is without its balls, has the same content.
+    package func isSame(as other: MatchScore) -> Bool {
         var copy = self
         copy.balls = nil
         return copy.hasSameContent(as: other)

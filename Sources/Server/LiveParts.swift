@@ -43,7 +43,7 @@ struct LiveParts: Sendable {
         starts = StartStatusStore(pool: pool, policy: live.policy, types: types)
         activities = ActivityStore(pool: pool, policy: live.policy, cipher: cipher)
         custom = CustomActivityStore(pool: pool, policy: live.policy)
-        overview = MatchOverviewStore(pool: pool)
+        overview = MatchOverviewStore(pool: pools.readers)
         subjects = SubjectOverviewStore(pool: pools.readers)
         let stores = LiveStores(
             pool: pools.live,

@@ -22,7 +22,15 @@ struct MatchScoreTests {
         #expect(score.innings[0].overs == Overs(completed: 3, balls: 2))
         #expect(score.balls?[0].total == 5)
         #expect(try MatchScore.read(json: Array(score.json)) == score)
-        #expect(try MatchScore.readAll(json: Array("[\(Self.good),\(Self.good)]".utf8)).count == 2)
+    }
+
+    @Test("each state of an answer is read by itself; what is wrong with one has its place in the answer")
+    func answer() throws {
+        let wrong = Self.good.replacing(#""phase":"live""#, with: #""phase":"playing""#)
+        let read = MatchScore.readAll(try MatchScore.parse(Array("[\(wrong),\(Self.good)]".utf8)))
+        #expect(read.map { (try? $0.get())?.matchId } == [nil, "m1"])
+        let fault = #expect(throws: FeedError.self) { try read[0].get() }
+        #expect(fault?.pointer == "/0/phase")
     }
 
     @Test(
@@ -30,6 +38,7 @@ struct MatchScoreTests {
         arguments: [
             (#""sequence":7"#, #""sequence":"7""#, "/sequence", "invalid"),
             (#""phase":"live""#, #""phase":"playing""#, "/phase", "invalid"),
+            (#""matchId":"m1""#, #""matchId":"league/7""#, "/matchId", "invalid"),
             (#""matchId":"m1","#, "", "/matchId", "missing_field"), (#""event":"Cup""#, #""evnet":"Cup""#, "/evnet", "unknown_field"),
             (#""overs":"3.2""#, #""overs":3.2"#, "/innings/0/overs", "invalid"),
             (#""overs":"3.2""#, #""overs":"3.9""#, "/innings", "invalid"),
@@ -66,6 +75,22 @@ struct MatchScoreTests {
         #expect(second.supersedes(first), "the sequence decides where both have one")
         first.sequence = nil
         #expect(!second.supersedes(first) && first.supersedes(second))
+    }
+
+    @Test("of two states of one moment play decides; the same again is nothing new")
+    func oneMoment() {
+        func score(_ overs: String, phase: MatchPhase = .live, result: MatchResult? = nil) -> MatchScore {
+            var score = Sample.score(5, phase: phase, innings: [Sample.innings(1, 90, 3, overs)], result: result)
+            score.sequence = nil
+            return score
+        }
+        let known = score("15.0")
+        let ended = score("15.0", phase: .ended, result: MatchResult(outcome: .win, winner: "AT"))
+        #expect(ended.supersedes(known) && !known.supersedes(ended))
+        #expect(!known.supersedes(known) && !score("14.5").supersedes(known) && known.supersedes(score("14.5")))
+        var reworded = known
+        reworded.status = "Drinks"
+        #expect(reworded.supersedes(known))
     }
 
     @Test("after the end only the final state may be corrected")

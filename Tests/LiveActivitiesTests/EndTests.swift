@@ -221,6 +221,33 @@ struct EndTests {
             try await bench.run()
             #expect(bench.apns.calls.isEmpty)
             #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m1"], "a sign-in is no sign-out of theirs")
+            bench.clock.advance(.seconds(60))
+            try await bench.phone("ann", "phone", 2)
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 1, "back, they get their card again")
+            #expect(try await bench.states("ann", "phone") == ["ended/device_unregistered", "pending"])
+        }
+    }
+
+    @Test("what would be started again after a sign-in or a silence, an app may start itself")
+    func startedByApp() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            try await bench.phone("bob", "phone", 1)
+            try await bench.run()
+            #expect(try await bench.postToken("ann", "phone", 2) == .activityEnded, "another user has the device")
+            bench.clock.advance(.seconds(60))
+            try await bench.phone("ann", "phone", 2)
+            #expect(try await bench.postToken("ann", "phone", 2) == .create(2))
+            try await bench.run()
+            bench.clock.advance(.seconds(6 * 3600 + 1))
+            try await bench.run(feedIsSilent: true)
+            #expect(try await bench.states("ann", "phone") == ["ended/device_unregistered", "ended/match_end"])
+            #expect(try await bench.postToken("ann", "phone", 3) == .activityEnded, "its source is silent still")
+            bench.clock.advance(.seconds(1))
+            try await bench.confirm()
+            #expect(try await bench.postToken("ann", "phone", 3) == .create(3))
         }
     }
 

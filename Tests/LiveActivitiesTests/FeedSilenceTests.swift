@@ -225,9 +225,10 @@ struct FeedSilenceTests {
             #expect(try await confirmedAt() == start)
             _ = try await store.accept(scores[2], from: source, now: start + .seconds(20))
             #expect(try await confirmedAt() == start + .seconds(20))
-            try await store.confirm(feed: source.url, now: start + .seconds(30))
+            try await store.confirm(["m1"], from: source, now: start + .seconds(30))
             #expect(try await confirmedAt() == start + .seconds(30))
-            try await store.confirm(feed: "https://feed.example/other", now: start + .seconds(40))
+            try await store.confirm(["m1"], from: MatchSource(url: "https://feed.example/other"), now: start + .seconds(40))
+            try await store.confirm(["m2"], from: source, now: start + .seconds(40))
             #expect(try await confirmedAt() == start + .seconds(30))
         }
     }

@@ -68,6 +68,57 @@ struct PrematchTests {
         }
     }
 
+    /// Rows of a table with this sendId are refused until `DROP FUNCTION refuse CASCADE`.
+    private func refuse(_ table: String, _ sendId: String, _ bench: LiveBench) async throws {
+        try await bench.pool.execute(
+            """
+            CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$
+            """
+        )
+        try await bench.pool.execute(
+            """
+            CREATE TRIGGER refuse BEFORE INSERT ON \(raw: table) FOR EACH ROW WHEN (NEW.sendId LIKE '\(raw: sendId)')
+            EXECUTE FUNCTION refuse()
+            """
+        )
+    }
+
+    @Test("a match whose alert, or whose cancel, fails keeps no other waiting, and is tried again")
+    func oneFails() async throws {
+        try await LiveBench.with { bench in
+            for (user, number) in [("ann", 1), ("bob", 2)] {
+                try await bench.phone(user, user, number, startToken: false)
+                try await bench.follow(user, "m\(number)")
+                try await bench.score("m\(number)", phase: "scheduled", runs: 0)
+            }
+            let alerts = alerts(bench)
+            try await bench.pool.execute("UPDATE activeMatches SET startsAt = \(bench.now + .seconds(600))")
+            try await refuse("pushSends", "prematch~m1-%", bench)
+            try await alerts.look()
+            try await bench.instance.send()
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.token(2)])
+            try await bench.pool.execute("DROP FUNCTION refuse CASCADE")
+            try await alerts.look()
+            try await bench.instance.send()
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.token(2), LiveBench.token(1)])
+            // Both move. As long as the alert of one cannot be cancelled, it has no other: that would be for who came since alone.
+            try await refuse("pushCancels", "prematch~m1-%", bench)
+            try await bench.phone("cid", "cid", 3, startToken: false)
+            for matchId in ["m1", "m2"] { try await bench.follow("cid", matchId) }
+            try await bench.pool.execute("UPDATE activeMatches SET startsAt = \(bench.now + .seconds(700))")
+            try await alerts.look()
+            let stored: Query = "SELECT count(*) FROM pushSends WHERE sendId LIKE 'prematch~m1-%'"
+            #expect(try await bench.count(stored) == 1)
+            #expect(try await bench.count("SELECT count(*) FROM pushSends WHERE sendId LIKE 'prematch~m2-%'") == 2)
+            try await bench.pool.execute("DROP FUNCTION refuse CASCADE")
+            try await alerts.look()
+            #expect(try await bench.count(stored) == 2)
+            bench.apns.forget()
+            try await bench.instance.send()
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.token(3), LiveBench.token(3)])
+        }
+    }
+
     @Test("what waits is cancelled when the match moves or does not begin; who got none gets one at the new start")
     func cancelled() async throws {
         try await LiveBench.with { bench in

@@ -74,6 +74,7 @@ struct MatchFeederTests {
             let due = feed.plan.moment(ofMatchTime: message.milliseconds)
             #expect(entry.at >= due && entry.at - due < .seconds(1))
         }
+        #expect(taken.allSatisfy { $0.score.updatedAt <= $0.at }, "a state of the future is refused")
         #expect(taken.last?.score.phase == .ended && taken.last?.score.result != nil)
         #expect(time.now - Self.start < .seconds(400), "a demo match takes some minutes")
     }

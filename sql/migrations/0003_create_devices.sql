@@ -43,6 +43,7 @@ CREATE TABLE devices (
     locale                  text,
     -- From deviceRegistrationVersions, new with each registration: a response to an earlier push cannot deactivate a later registration.
     registrationVersion     bigint           NOT NULL,
+    -- When the user registered the device; also when they came back after another user had it.
     registeredAt            timestamptz      NOT NULL,
     -- When the app last registered this token. A 410 with an earlier timestamp is ignored.
     tokenRegisteredAt       timestamptz      NOT NULL,

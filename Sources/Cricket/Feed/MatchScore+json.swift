@@ -8,16 +8,17 @@ extension MatchScore {
         try MatchScore(parse(json))
     }
 
-    /// Reads what a polled URL answers: one state, or an array of them.
-    ///
-    /// - Parameter ignoringUnknownFields: a vendor may add fields at any time; a caller of the API is to learn of a misspelt one.
-    package static func readAll(json: [UInt8], ignoringUnknownFields: Bool = false) throws(FeedError) -> [MatchScore] {
-        let value = try parse(json)
-        return try StrictFields.$ignoresUnknown.withValue(ignoringUnknownFields) {
-            Result { () throws(FeedError) -> [MatchScore] in
-                value.elements == nil ? [try MatchScore(value)] : try [MatchScore](value, at: "")
-            }
-        }.get()
+    /// Reads what a polled URL answers, one state or an array of them: each state, or what is wrong with it. Unknown fields are ignored: a
+    /// vendor may add one at any time; a caller of the API is to learn of a misspelt one.
+    package static func readAll(_ answer: JSONValue) -> [Result<MatchScore, FeedError>] {
+        StrictFields.$ignoresUnknown.withValue(true) {
+            guard let elements = answer.elements else { return [read(answer, at: "")] }
+            return elements.enumerated().map { read($0.element, at: "/\($0.offset)") }
+        }
+    }
+
+    private static func read(_ json: JSONValue, at pointer: String) -> Result<MatchScore, FeedError> {
+        Result { () throws(FeedError) -> MatchScore in try MatchScore(json, at: pointer) }
     }
 
     /// The same bytes for the same state.
@@ -66,8 +67,8 @@ extension MatchScore: FeedValue {
     }
 
     private func checkIdentity(_ fields: StrictFields) throws(FeedError) {
-        guard (1...200).contains(matchId.utf8.count), matchId.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw fields.fault("matchId", "\"matchId\" must be 1 to 200 visible ASCII characters, without spaces.")
+        guard matchId.isSubjectId else {
+            throw fields.fault("matchId", "\"matchId\" must be 1 to 64 letters, digits, dots, underscores, hyphens or colons.")
         }
         guard sequence.map({ $0 >= 0 }) ?? true else { throw fields.fault("sequence", "\"sequence\" must be a whole number from 0 up.") }
         guard teams.count == 2, teams[0].short != teams[1].short else {

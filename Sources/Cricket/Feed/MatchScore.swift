@@ -6,6 +6,7 @@ package struct MatchScore: Sendable, Hashable, Encodable {
     static let maximumInnings = 20
     /// A feed may send more balls than the last 30 that are kept.
     static let maximumBalls = 120
+    private static let clockTolerance = Duration.seconds(300)
 
     package struct Team: Sendable, Hashable, Encodable {
         package var name: String
@@ -16,7 +17,7 @@ package struct MatchScore: Sendable, Hashable, Encodable {
     package var matchId: String
     /// Rises with every state the feed sends; what is not newer is ignored.
     package var sequence: Int64?
-    /// When the feed knew this; orders states where there is no `sequence`.
+    /// When the feed knew this; orders states where there is no `sequence`. Not later than a little after the present.
     package var updatedAt: Timestamp
     package var title: String?
     /// The competition: `Harbour Cup · Match 4`.
@@ -83,9 +84,22 @@ extension MatchScore {
     }
 
     /// Whether this state is newer than another of the same match: by `sequence` where both have one, else by `updatedAt`.
+    ///
+    /// Many clocks count whole seconds, in which a match may go on and end. Of two states of one moment play decides.
     package func supersedes(_ other: MatchScore) -> Bool {
-        guard let own = sequence, let others = other.sequence else { return updatedAt > other.updatedAt }
-        return own > others
+        if let own = sequence, let others = other.sequence { return own > others }
+        guard updatedAt == other.updatedAt else { return updatedAt > other.updatedAt }
+        return !progress.lexicographicallyPrecedes(other.progress) && !isSame(as: other)
+    }
+
+    /// Throws when the state is dated later than a source's clock may be fast: until then it would be the newest.
+    package func checkClock(now: Timestamp) throws(FeedError) {
+        guard updatedAt > now + MatchScore.clockTolerance else { return }
+        throw FeedError(
+            pointer: "/updatedAt",
+            detail: "\"updatedAt\" is \(updatedAt.rfc3339), more than 5 minutes after the server's time, \(now.rfc3339). "
+                + "Send when the feed knew this state, and correct the feed's clock or the offset."
+        )
     }
 
     /// Whether the states differ only in `sequence` and `updatedAt`.

@@ -69,6 +69,8 @@ enum DeviceQueries {
                 THEN d.tokenStateSince ELSE excluded.tokenStateSince END,
             tokenState = 'active', tokenStateCause = NULL, osVersion = coalesce(excluded.osVersion, d.osVersion),
             appVersion = coalesce(excluded.appVersion, d.appVersion), locale = coalesce(excluded.locale, d.locale),
+            -- Back from another user: its activities, which ended with that, may be started again.
+            registeredAt = CASE WHEN d.tokenStateCause = '\(raw: moved)' THEN excluded.registeredAt ELSE d.registeredAt END,
             registrationVersion = excluded.registrationVersion, tokenRegisteredAt = excluded.tokenRegisteredAt,
             lastSeenAt = excluded.lastSeenAt, expiresAt = excluded.expiresAt,
             unregisterSecrets = (excluded.unregisterSecrets || d.unregisterSecrets)[1:\(raw: String(UnregisterSecret.maximumCount))]

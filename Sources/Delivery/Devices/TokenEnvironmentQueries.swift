@@ -74,9 +74,11 @@ enum TokenEnvironmentQueries {
         )
     }
 
-    /// Only tokens that are not inactive have an index.
-    private static let matching: Query =
-        "d.tokenState <> 'inactive' AND d.pushTokenHash = s.hash AND d.provider = 'apns' AND d.app = s.app AND d.registrationVersion = s.version"
+    /// By the index of tokens in use; what became of another one is of no account here.
+    private static let matching: Query = """
+        d.pushTokenHash = s.hash AND d.provider = 'apns' AND d.app = s.app AND d.registrationVersion = s.version
+        AND d.tokenState <> 'inactive'
+        """
 
     /// In one order everywhere, as feedback is.
     private static func table(_ tokenEnvironments: [TokenEnvironment]) -> Query {

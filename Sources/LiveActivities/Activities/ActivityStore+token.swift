@@ -45,7 +45,7 @@ extension ActivityStore {
                 ActivityQueries.instances(subject: post.subject, userId: post.userId, deviceId: post.deviceId)
             )
             let history = ActivityHistory(try rows.map(ActivityInstance.init))
-            let mayStart = try !connection.query(TokenQueries.mayStart(post, latest: history.latest)).isEmpty
+            let mayStart = try !connection.query(TokenQueries.mayStart(post)).isEmpty
             let verdict = history.verdict(on: post.token.hash, instance: post.instance, mayStart: mayStart)
             if verdict.storesToken { try TokenRegistry.revive(post.token.hash, on: connection) }
             try TokenQueries.apply(verdict, post, encrypted: try cipher.encrypt(post.token, as: .update), on: connection, now: now)
@@ -59,15 +59,20 @@ private enum TokenQueries {
         "SELECT app FROM devices WHERE userId = \(post.userId) AND deviceId = \(post.deviceId) AND expiresAt > \(now)"
     }
 
-    /// A follow of a live subject, newer than the last end unless that one may recover.
-    static func mayStart(_ post: TokenPost, latest: ActivityInstance?) -> Query {
-        let endedAt = latest.flatMap { $0.endReason?.mayRecover == true ? nil : $0.endedAt }
-        return """
-            SELECT 1 FROM follows f JOIN liveSubjects m ON m.subject = f.matchId
-            WHERE f.userId = \(post.userId) AND f.matchId = \(post.subject) AND m.isLive
-              AND coalesce(f.onlyDeviceId, \(post.deviceId)) = \(post.deviceId)
-              AND f.followedAt >= coalesce(\(endedAt)::timestamptz, '-infinity')
-            """
+    /// A follow of a live subject, newer than the last end unless that one may recover: after what `PendingActivities` starts again, too.
+    static func mayStart(_ post: TokenPost) -> Query {
+        """
+        SELECT 1 FROM follows f JOIN liveSubjects m ON m.subject = f.matchId
+        JOIN devices d ON d.userId = f.userId AND d.deviceId = coalesce(f.onlyDeviceId, d.deviceId)
+        LEFT JOIN LATERAL (
+            SELECT a.endReason, a.endCause, a.endedAt FROM liveActivities a
+            WHERE a.matchId = f.matchId AND a.userId = f.userId AND a.deviceId = d.deviceId ORDER BY a.instance DESC LIMIT 1
+        ) last ON true
+        WHERE f.userId = \(post.userId) AND f.matchId = \(post.subject) AND d.deviceId = \(post.deviceId) AND m.isLive
+          AND (last.endedAt IS NULL OR f.followedAt >= last.endedAt OR last.endReason IN ('token_invalid', 'stumps')
+              OR (last.endCause = \(Freshness.cause) AND m.confirmedAt > last.endedAt)
+              OR (last.endReason = 'device_unregistered' AND d.registeredAt > last.endedAt))
+        """
     }
 
     static func apply(

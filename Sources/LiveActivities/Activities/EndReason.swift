@@ -14,9 +14,6 @@ package enum EndReason: String, Sendable, Hashable, Codable, CaseIterable {
     /// Not an end for the follower: the next instance took its place before the system's eight hours were over.
     case rolledOver = "rolled_over"
 
-    /// Whether the activity may be started again without the user asking for it.
-    var mayRecover: Bool { self == .tokenInvalid || self == .stumps }
-
     /// Everybody's activity ends, with a last state to be seen: those that listen to a channel get the end through it.
     var concernsAll: Bool { self == .matchEnd || self == .stumps }
 }

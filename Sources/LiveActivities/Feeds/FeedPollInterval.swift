@@ -5,9 +5,9 @@ package struct FeedPollInterval: Sendable, Hashable {
     package enum Outcome: Sendable, Hashable {
         /// Something new was stored.
         case changed
-        /// Answered, and nothing was new (304 included).
+        /// Answered, and nothing was new; 304 included.
         case same
-        /// Every match in it is over.
+        /// Every match of its answer is over; a 304 repeats that.
         case over
         /// No answer, or none that can be used; with the wait the peer asked for.
         case failed(retryAfter: Duration?)

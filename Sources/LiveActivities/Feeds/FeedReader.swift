@@ -15,8 +15,7 @@ struct FeedReader: Sendable {
     let feed: ScoreFeed
     private var validators: [(String, String)] = []
     private var pending: [(String, String)] = []
-    /// States of the last answer that were not heard because a better source was: that one may fall silent while this answer stays the same.
-    private(set) var ignored: [MatchScore] = []
+    private(set) var taken = TakenAnswer()
 
     init(_ feed: ScoreFeed) { self.feed = feed }
 
@@ -34,7 +33,9 @@ struct FeedReader: Sendable {
     private mutating func take(_ response: OutboundResponse) -> FetchResult {
         let wait = response.header("retry-after").flatMap { Int64($0) }.map { Duration.seconds($0) }
         switch response.status {
-        case 304: return .notModified
+        case 304:
+            pending = validators
+            return .notModified
         case 200: break
         default: return .failed("the feed answered \(response.status)", retryAfter: wait)
         }
@@ -51,10 +52,10 @@ struct FeedReader: Sendable {
         }
     }
 
-    /// The answer was taken in. Before that, asking again must bring it again.
-    mutating func confirm(ignored: [MatchScore] = []) {
-        validators = pending
-        self.ignored = ignored
+    /// The answer was taken in. Before that, and while a match of it is missing, asking again must bring it again.
+    mutating func confirm(_ taken: TakenAnswer) {
+        validators = taken.isComplete ? pending : []
+        self.taken = taken
     }
 
     /// Without what may hold a secret.
@@ -64,10 +65,10 @@ struct FeedReader: Sendable {
 extension ScoreFeed {
     /// The states in an answer, and what is wrong with those matches that have none: one of them keeps no other from being heard.
     package func states(in answer: [UInt8]) throws(FeedError) -> (states: [MatchScore], faults: [FeedError]) {
-        guard let mapping else { return (try MatchScore.readAll(json: answer, ignoringUnknownFields: true), []) }
+        let json = try MatchScore.parse(answer)
         var (states, faults): ([MatchScore], [FeedError]) = ([], [])
-        for mapped in try mapping.states(in: try MatchScore.parse(answer)) {
-            switch mapped.state {
+        for state in try mapping?.states(in: json).map(\.state) ?? MatchScore.readAll(json) {
+            switch state {
             case .success(let state): states.append(state)
             case .failure(let fault): faults.append(fault)
             }

@@ -80,10 +80,27 @@ package struct ScoreFeedPoller: Service {
     func ask(_ reader: inout FeedReader) async -> FeedPollInterval.Outcome? {
         do {
             guard let source = reader.source.url, try await lease.claim(source) else { return nil }
-            let answer = await reader.read(send)
-            let (outcome, ignored) = try await outcome(of: answer, reader)
-            if outcome == .changed || outcome == .same || outcome == .over { reader.confirm(ignored: ignored) }
-            return outcome
+            switch await reader.read(send) {
+            case .notModified:
+                let taken = try await takeAgain(reader.taken, from: reader.source)
+                MatchMetrics.count(poll: taken.hasChanged ? "changed" : "notModified")
+                reader.confirm(taken)
+                return taken.outcome
+            case .failed(let why, let retryAfter):
+                logger.warning("a score feed does not answer as it should", metadata: ["feed": "\(source)", "why": "\(why)"])
+                MatchMetrics.count(poll: "failed")
+                return .failed(retryAfter: retryAfter)
+            case .states(let states, let faults):
+                for fault in faults {
+                    logger.warning("a match of a score feed cannot be used", metadata: ["feed": "\(source)", "why": "\(fault)"])
+                }
+                var taken = try await take(states, from: reader.source)
+                taken.isComplete = taken.isComplete && faults.isEmpty
+                taken.isOver = taken.isComplete && !states.isEmpty && states.allSatisfy(\.phase.isFinal)
+                MatchMetrics.count(poll: taken.hasChanged ? "changed" : "same")
+                reader.confirm(taken)
+                return taken.outcome
+            }
         } catch {
             logger.warning("a score feed could not be taken in", metadata: ["error": "\(error)"])
             MatchMetrics.count(poll: "error")
@@ -91,47 +108,46 @@ package struct ScoreFeedPoller: Service {
         }
     }
 
-    private func outcome(
-        of answer: FeedReader.FetchResult,
-        _ reader: FeedReader
-    ) async throws -> (outcome: FeedPollInterval.Outcome, ignored: [MatchScore]) {
-        let source = reader.source
-        switch answer {
-        case .notModified:
-            try await store.confirm(feed: source.url, now: now())
-            let (hasChanged, ignored) = try await take(reader.ignored, from: source)
-            MatchMetrics.count(poll: hasChanged ? "changed" : "notModified")
-            return (hasChanged ? .changed : .same, ignored)
-        case .failed(let why, let retryAfter):
-            logger.warning("a score feed does not answer as it should", metadata: ["feed": "\(source.url ?? "")", "why": "\(why)"])
-            MatchMetrics.count(poll: "failed")
-            return (.failed(retryAfter: retryAfter), reader.ignored)
-        case .states(let states, let faults):
-            for fault in faults {
-                logger.warning("a match of a score feed cannot be used", metadata: ["feed": "\(source.url ?? "")", "why": "\(fault)"])
-            }
-            let (hasChanged, ignored) = try await take(states, from: source)
-            MatchMetrics.count(poll: hasChanged ? "changed" : "same")
-            if faults.isEmpty, !states.isEmpty, states.allSatisfy(\.phase.isFinal) { return (.over, ignored) }
-            return (hasChanged ? .changed : .same, ignored)
-        }
+    /// A 304: the feed says what it said before, also of matches that another source was heard of.
+    private func takeAgain(_ last: TakenAnswer, from source: MatchSource) async throws -> TakenAnswer {
+        try await store.confirm(last.confirmed, from: source, now: now())
+        var taken = try await take(last.ignored, from: source)
+        taken.confirmed.formUnion(last.confirmed)
+        taken.isOver = last.isOver
+        return taken
     }
 
-    /// Whether anything was new, and what was not heard.
-    private func take(_ states: [MatchScore], from source: MatchSource) async throws -> (hasChanged: Bool, ignored: [MatchScore]) {
-        var hasChanged = false
-        var ignored: [MatchScore] = []
+    /// One match that cannot be taken in keeps no other from being heard; throws if none can.
+    private func take(_ states: [MatchScore], from source: MatchSource) async throws -> TakenAnswer {
+        var taken = TakenAnswer()
+        var errors: [any Error] = []
         for state in states {
             do {
-                switch try await store.accept(state, from: source, now: now()).result {
-                case .accepted: hasChanged = true
-                case .ignored: ignored.append(state)
+                try state.checkClock(now: now())
+                let receipt = try await store.accept(state, from: source, now: now())
+                if receipt.isConfirmed { taken.confirmed.insert(state.matchId) }
+                switch receipt.result {
+                case .accepted: taken.hasChanged = true
+                case .ignored: taken.ignored.append(state)
                 case .unchanged, .stale: break
                 }
             } catch let over as MatchIsOver {
                 logger.warning("a score feed goes on after the end", metadata: ["why": "\(over)"])
+            } catch let error as PostgresError where error.isUnavailable {
+                // The others would wait in vain, one after another.
+                throw error
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                errors.append(error)
+                logger.warning(
+                    "a match of a score feed cannot be used",
+                    metadata: ["feed": "\(source.url ?? "")", "matchId": "\(state.matchId)", "why": "\(error)"]
+                )
             }
         }
-        return (hasChanged, ignored)
+        if let first = errors.first, errors.count == states.count { throw first }
+        taken.isComplete = errors.isEmpty
+        return taken
     }
 }

@@ -20,6 +20,8 @@ package struct MatchReceipt: Sendable, Hashable {
     package var phase: MatchPhase
     /// What was reported, in the order it was found; empty unless accepted.
     package var events: [MatchEventType]
+    /// The source said that this is the state, new or not.
+    package var isConfirmed = false
 }
 
 /// A feed went on with a match that is over. Nothing was stored.

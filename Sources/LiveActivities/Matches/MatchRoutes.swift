@@ -29,12 +29,13 @@ package struct MatchRoutes: Sendable {
 
     private func put(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         _ = try request.requireContentType("application/json")
-        let score = try MatchRoutes.read(try await reader.read(request))
+        let now = now()
+        let score = try MatchRoutes.read(try await reader.read(request), now: now)
         guard score.matchId == (try context.path("matchId")) else {
             throw Problem.invalid("\"matchId\" is another than the one in the path. Send the same.", pointer: "/matchId")
         }
         do {
-            return try JSONResponse(MatchReceiptDocument(try await store.accept(score, now: now()))).response()
+            return try JSONResponse(MatchReceiptDocument(try await store.accept(score, now: now))).response()
         } catch is MatchIsOver {
             throw Problem.conflict(
                 "This match has ended. Its final state may still be corrected; to go on with play, use another matchId.",
@@ -44,10 +45,12 @@ package struct MatchRoutes: Sendable {
         }
     }
 
-    static func read(_ bytes: [UInt8]) throws(Problem) -> MatchScore {
+    static func read(_ bytes: [UInt8], now: Timestamp) throws(Problem) -> MatchScore {
         let json = try JSONParser.parse(bytes)
         do {
-            return try MatchScore(json)
+            let score = try MatchScore(json)
+            try score.checkClock(now: now)
+            return score
         } catch {
             throw Problem.invalid(error.detail, code: error.code, pointer: error.pointer)
         }

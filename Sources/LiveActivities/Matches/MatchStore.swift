@@ -54,7 +54,9 @@ package struct MatchStore: Sendable {
             }
             switch MatchProgress.step(memory, with: score, order, thresholds: thresholds, now: now) {
             case .stale:
-                if order == .same, memory.score?.supersedes(score) == false {
+                let isRepeated = memory.score.map { !$0.supersedes(score) && score.isSame(as: $0) } ?? false
+                let isConfirmed = order == .same && isRepeated
+                if isConfirmed {
                     try connection.execute(MatchQueries.confirm("matchId = \(score.matchId)", now: now))
                 }
                 return MatchReceipt(
@@ -62,12 +64,20 @@ package struct MatchStore: Sendable {
                     matchId: score.matchId,
                     seq: memory.seq,
                     phase: stored?.phase ?? score.phase,
-                    events: []
+                    events: [],
+                    isConfirmed: isConfirmed
                 )
             case .afterTheEnd: throw MatchIsOver(matchId: score.matchId)
             case .unchanged(let memory):
                 try connection.execute(MatchQueries.remember(memory, source: source, now: now))
-                return MatchReceipt(result: .unchanged, matchId: score.matchId, seq: memory.seq, phase: score.phase, events: [])
+                return MatchReceipt(
+                    result: .unchanged,
+                    matchId: score.matchId,
+                    seq: memory.seq,
+                    phase: score.phase,
+                    events: [],
+                    isConfirmed: true
+                )
             case .changed(let change):
                 MatchMetrics.built.increment()
                 let isNew = stored == nil
@@ -82,7 +92,8 @@ package struct MatchStore: Sendable {
                     matchId: score.matchId,
                     seq: change.memory.seq,
                     phase: score.phase,
-                    events: change.events.map(\.type)
+                    events: change.events.map(\.type),
+                    isConfirmed: true
                 )
             }
         }
@@ -107,9 +118,10 @@ package struct MatchStore: Sendable {
         }
     }
 
-    /// The feed answered that nothing has changed.
-    func confirm(feed url: String?, now: Timestamp) async throws {
-        try await pool.execute(MatchQueries.confirm("feedUrl = \(url)", now: now))
+    /// The feed answered that nothing has changed of these matches. Of those that it is heard of, it confirms the state.
+    func confirm(_ matchIds: Set<String>, from source: MatchSource, now: Timestamp) async throws {
+        guard !matchIds.isEmpty else { return }
+        try await pool.execute(MatchQueries.confirm("matchId = ANY(\(Array(matchIds))) AND feedUrl = \(source.url)", now: now))
     }
 
     /// Marks matches whose feed has been silent for long.

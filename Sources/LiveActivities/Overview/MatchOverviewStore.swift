@@ -28,15 +28,19 @@ package struct MatchOverviewStore: Sendable {
     package func matches(limit: Int = 100, now: Timestamp) async throws -> [Entry] {
         try await pool.query(
             """
+            WITH shown AS MATERIALIZED (
+                SELECT * FROM activeMatches ORDER BY phase IN ('ended', 'abandoned'), lastUpdatedAt DESC, matchId LIMIT \(limit)
+            )
             SELECT m.matchId, m.phase, m.displayState::jsonb->>'title', m.displayState::jsonb->>'status', m.lastUpdatedAt, m.confirmedAt,
                 s.isLive, s.freshFor, s.silentAfter,
-                (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId),
-                count(*) FILTER (WHERE a.status = 'pending'), count(*) FILTER (WHERE a.status = 'active'),
-                count(*) FILTER (WHERE a.status = 'ended'),
-                count(*) FILTER (WHERE a.status = 'active' AND a.channelId IS NULL AND a.lastTimestampSent < m.stateTimestamp)
-            FROM activeMatches m JOIN subjectSources s ON s.subject = m.matchId LEFT JOIN liveActivities a ON a.matchId = m.matchId
-            GROUP BY m.matchId, s.isLive, s.freshFor, s.silentAfter
-            ORDER BY m.phase IN ('ended', 'abandoned'), m.lastUpdatedAt DESC, m.matchId LIMIT \(limit)
+                (SELECT count(*) FROM follows f WHERE f.matchId = m.matchId), a.pending, a.active, a.ended, a.behind
+            FROM shown m JOIN subjectSources s ON s.subject = m.matchId CROSS JOIN LATERAL (
+                SELECT count(*) FILTER (WHERE status = 'pending') AS pending, count(*) FILTER (WHERE status = 'active') AS active,
+                    count(*) FILTER (WHERE status = 'ended') AS ended,
+                    count(*) FILTER (WHERE status = 'active' AND channelId IS NULL AND lastTimestampSent < m.stateTimestamp) AS behind
+                FROM liveActivities WHERE matchId = m.matchId
+            ) a
+            ORDER BY m.phase IN ('ended', 'abandoned'), m.lastUpdatedAt DESC, m.matchId
             """
         ).map { row in
             let values = try row.decode(

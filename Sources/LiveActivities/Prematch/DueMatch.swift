@@ -14,6 +14,11 @@ struct DueMatch: Sendable {
 
     var sendId: String { "\(PrematchQueries.prefix)\(matchId)-\(startsAt.seconds)" }
 
+    static func matchId(ofSend sendId: String) -> String {
+        let name = sendId.dropFirst(PrematchQueries.prefix.count)
+        return String(name[..<(name.lastIndex(of: "-") ?? name.endIndex)])
+    }
+
     /// Not sent after the start, and never twice.
     func request(to uids: [String], now: Timestamp) throws -> SendRequest {
         let minutes = max(1, Int(((startsAt - now).inSeconds / 60).rounded()))

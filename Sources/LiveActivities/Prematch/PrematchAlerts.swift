@@ -51,20 +51,45 @@ package struct PrematchAlerts: Service {
         try await PeriodicService("prematch alerts", every: .seconds(10), clock: clock, logger: logger) { try await look() }.run()
     }
 
-    /// Cancels what does not hold any more, then sends what is due.
+    /// Cancels what does not hold any more, then sends what is due. What fails keeps no other match waiting; the next look tries it again.
     package func look() async throws {
         let now = now()
-        for sendId in try await pool.query(PrematchQueries.outdated(author: Self.author, lead: lead, now: now)) {
-            _ = try await sends.cancel(try sendId.decode(String.self), author: Self.author)
+        // To whom one of these is still due, another of the match must not be stored: it would leave them out for good.
+        var waiting: Set<String> = []
+        for row in try await pool.query(PrematchQueries.outdated(author: Self.author, lead: lead, now: now)) {
+            let sendId = try row.decode(String.self)
+            do {
+                _ = try await sends.cancel(sendId, author: Self.author)
+            } catch {
+                try Task.checkCancellation()
+                waiting.insert(DueMatch.matchId(ofSend: sendId))
+                logger.warning(
+                    "an alert before a match could not be cancelled; trying again",
+                    metadata: ["sendId": "\(sendId)", "error": "\(error)"]
+                )
+            }
         }
-        for match in try await pool.query(PrematchQueries.due(lead: lead, now: now)).map(DueMatch.init) {
-            let uids = try await pool.query(PrematchQueries.followers(of: match, now: now)).map { try $0.decode(String.self) }
-            guard !uids.isEmpty else { continue }
-            let request = try match.request(to: uids, now: now)
-            let receipts = try await sends.enqueue([request], requestId: match.sendId, author: Self.author, now: now, check: check)
-            guard case .accepted(let deliveries, _)? = receipts.first else { continue }
-            wake.signal()
-            logger.info("followers are alerted before a match", metadata: ["matchId": "\(match.matchId)", "deliveries": "\(deliveries)"])
+        for match in try await pool.query(PrematchQueries.due(lead: lead, now: now)).map(DueMatch.init)
+        where !waiting.contains(match.matchId) {
+            do {
+                try await alertFollowers(of: match, now: now)
+            } catch {
+                try Task.checkCancellation()
+                logger.warning(
+                    "followers could not be alerted before a match; trying again",
+                    metadata: ["matchId": "\(match.matchId)", "error": "\(error)"]
+                )
+            }
         }
+    }
+
+    private func alertFollowers(of match: DueMatch, now: Timestamp) async throws {
+        let uids = try await pool.query(PrematchQueries.followers(of: match, now: now)).map { try $0.decode(String.self) }
+        guard !uids.isEmpty else { return }
+        let request = try match.request(to: uids, now: now)
+        let receipts = try await sends.enqueue([request], requestId: match.sendId, author: Self.author, now: now, check: check)
+        guard case .accepted(let deliveries, _)? = receipts.first else { return }
+        wake.signal()
+        logger.info("followers are alerted before a match", metadata: ["matchId": "\(match.matchId)", "deliveries": "\(deliveries)"])
     }
 }

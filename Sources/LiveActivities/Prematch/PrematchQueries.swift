@@ -10,7 +10,7 @@ enum PrematchQueries {
     static func due(lead: Duration, now: Timestamp) -> Query {
         """
         SELECT m.matchId, coalesce(m.displayState::jsonb->>'title', m.matchId), m.startsAt FROM activeMatches m
-        WHERE m.phase = 'scheduled' AND m.startsAt > \(now) AND m.startsAt <= \(now + lead) AND \(named)
+        WHERE m.phase = 'scheduled' AND m.startsAt > \(now) AND m.startsAt <= \(now + lead)
             AND NOT EXISTS (SELECT FROM pushSends s WHERE s.sendId = \(sendId))
         ORDER BY m.startsAt, m.matchId
         """
@@ -38,7 +38,6 @@ enum PrematchQueries {
         """
     }
 
-    /// Of the match `m`; an id has 200 characters at most.
+    /// Of the match `m`.
     private static let sendId: Query = "'\(raw: prefix)' || m.matchId || '-' || floor(extract(epoch FROM m.startsAt))::bigint"
-    private static let named: Query = "length(m.matchId) <= 170"
 }

@@ -67,7 +67,7 @@ package struct MatchFeeder: Sendable {
                 continue
             }
             do {
-                let receipt = try await put(feed.score(of: feed.messages[next]))
+                let receipt = try await put(feed.score(of: feed.messages[next]), now: now())
                 tally.count(receipt)
                 onReceipt(next, receipt, tally)
                 next += 1
@@ -82,10 +82,10 @@ package struct MatchFeeder: Sendable {
     }
 
     /// Puts the last state at once, whatever the clock says: a match that nobody will play on is not to stay live for ever.
-    package func finish() async throws -> Receipt {
+    package func finish(now: @Sendable () -> Timestamp = { .now() }) async throws -> Receipt {
         guard let last = feed.messages.last else { throw Refused(message: "The match has no states.") }
         do {
-            return try await put(feed.score(of: last))
+            return try await put(feed.score(of: last), now: now())
         } catch let failure as ServerIsAway {
             throw Refused(message: failure.why)
         }
@@ -96,7 +96,10 @@ package struct MatchFeeder: Sendable {
         return max(.milliseconds(1), due - now)
     }
 
-    private func put(_ score: MatchScore) async throws -> Receipt {
+    private func put(_ due: MatchScore, now: Timestamp) async throws -> Receipt {
+        var score = due
+        // The state before play is dated to its start, and the last one to the end: a server refuses what is from later than now.
+        score.updatedAt = min(due.updatedAt, now)
         let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "/"))
         let path = score.matchId.addingPercentEncoding(withAllowedCharacters: allowed) ?? score.matchId
         let request = OutboundRequest(

@@ -66,13 +66,13 @@ struct MatchRoutesTests {
         }
     }
 
-    @Test("an id that needs escaping in a path is one match, however it is escaped")
+    @Test("an id is one match, however it is escaped in a path")
     func escapedIds() async throws {
         try await withClient { client in
-            let score = try MatchSamples.scores("cup/7-a?")[1]
-            #expect(try await put(client, score, path: "/matches/cup%2F7-a%3F").status == 200)
-            #expect(try await put(client, score, path: "/matches/cup%2F7%2Da%3F").body.contains("stale"))
-            try await client.execute(uri: "/matches/cup%2F7-a%3F", method: .get, headers: [.authorization: "anna"]) {
+            let score = try MatchSamples.scores("cup:7-a")[1]
+            #expect(try await put(client, score, path: "/matches/cup:7-a").status == 200)
+            #expect(try await put(client, score, path: "/matches/cup%3A7%2Da").body.contains("stale"))
+            try await client.execute(uri: "/matches/cup%3A7-a", method: .get, headers: [.authorization: "anna"]) {
                 #expect($0.status == .ok)
             }
         }
@@ -104,6 +104,14 @@ struct MatchRoutesTests {
             #expect(unknown.status == 422 && unknown.body.contains("unknown_field") && unknown.body.contains(#""pointer":"/mood""#))
             let twice = try await put(client, score) { $0.replacing(#""phase":"live""#, with: #""phase":"live","phase":"live""#) }
             #expect(twice.status == 400 && twice.body.contains("malformed_json"))
+            let unfollowable = try await put(client, try MatchSamples.scores("league/7")[1], path: "/matches/league%2F7")
+            #expect(unfollowable.status == 422 && unfollowable.body.contains(#""pointer":"/matchId""#))
+            var early = score
+            early.updatedAt = MatchSamples.now + .seconds(301)
+            let refused = try await put(client, early)
+            #expect(refused.status == 422 && refused.body.contains(#""pointer":"/updatedAt""#))
+            early.updatedAt = MatchSamples.now + .seconds(300)
+            #expect(try await put(client, early).status == 200)
         }
     }
 
@@ -111,7 +119,9 @@ struct MatchRoutesTests {
     func ended() async throws {
         try await withClient { client in
             let scores = try MatchSamples.scores()
-            _ = try await put(client, scores[scores.count - 1])
+            var last = scores[scores.count - 1]
+            last.updatedAt = MatchSamples.now
+            #expect(try await put(client, last).status == 200)
             var later = scores[3]
             later.sequence = 1_000
             let answer = try await put(client, later)

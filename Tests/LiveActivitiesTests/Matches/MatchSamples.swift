@@ -5,7 +5,8 @@ import PushContract
 
 /// A small match, and short ways to its states.
 enum MatchSamples {
-    static let now = Timestamp(seconds: 1_800_000_000)
+    /// Past: a state of the future is refused.
+    static let now = Timestamp(seconds: 1_750_000_000)
 
     /// Two overs a side; eleven deliveries, four wickets, a six.
     static func script() throws -> MatchScript {

@@ -90,6 +90,30 @@ struct MatchStoreTests {
         }
     }
 
+    @Test("without sequences, an end within the second of the last state is taken in; a state that is behind confirms nothing")
+    func oneSecond() async throws {
+        try await withDatabase { pool in
+            let store = MatchStore(pool: pool)
+            let scores = try MatchSamples.scores().map { score in
+                var score = score
+                score.sequence = nil
+                score.updatedAt = MatchSamples.now
+                return score
+            }
+            func confirmedAt() async throws -> Timestamp {
+                try await pool.query("SELECT confirmedAt FROM activeMatches")[0].decode(Timestamp.self)
+            }
+            _ = try await store.accept(scores[4], now: MatchSamples.now)
+            let late = MatchSamples.now + .seconds(10)
+            #expect(try await store.accept(scores[3], now: late).result == .stale)
+            #expect(try await confirmedAt() == MatchSamples.now)
+            #expect(try await store.accept(scores[4], now: late).result == .stale)
+            #expect(try await confirmedAt() == late)
+            #expect(try await store.accept(scores[scores.count - 1], now: late).result == .accepted)
+            #expect(try await pool.matchColumn("phase") == "ended")
+        }
+    }
+
     @Test("a clock that goes back never takes timestamps with it, whoever writes")
     func rising() async throws {
         try await withDatabase { pool in
@@ -140,6 +164,33 @@ struct MatchStoreTests {
             _ = try await store.accept(scores[2], now: MatchSamples.now)
             #expect(try await pool.matchColumn("stateTimestamp") == "\(MatchSamples.now.seconds + 501)")
             #expect(try await pool.matchColumn("owner || epoch") == "a7")
+        }
+    }
+
+    @Test("the list of matches counts the activities of those alone that it shows")
+    func overview() async throws {
+        try await withDatabase { pool in
+            let fixture = LiveFixture(pool: pool, cipher: BenchParts.cipher)
+            for (index, matchId) in ["m1", "m2", "m3"].enumerated() {
+                let now = MatchSamples.now + .seconds(index)
+                try await fixture.running(index * 200..<index * 200 + 200, of: matchId, now: now)
+                try await fixture.score(matchId, phase: "live", runs: 1, now: now)
+            }
+            try await pool.execute("ANALYZE liveActivities, activeMatches")
+            var configuration = pool.configuration
+            configuration.maxConnections = 1
+            configuration.looksUpByIndex = true
+            let reader = PostgresPool(configuration: configuration, logger: .silent)
+            defer { reader.close() }
+            let matches = try await MatchOverviewStore(pool: reader).matches(limit: 1, now: MatchSamples.now)
+            #expect(matches.map(\.matchId) == ["m3"] && matches.map(\.active) == [200] && matches.map(\.followers) == [200])
+            _ = try await reader.query("SELECT pg_stat_force_next_flush()::text")
+            let read = try await reader.query(
+                """
+                SELECT (coalesce(idx_tup_fetch, 0) + seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname = 'liveactivities'
+                """
+            )
+            #expect(try read[0].decode(Int64.self) == 200)
         }
     }
 

@@ -64,8 +64,13 @@ struct ScoreFeedPollerTests {
         }
     }
 
-    private func poller(_ pool: PostgresPool, _ feed: Feed, owner: String = "a") -> ScoreFeedPoller {
-        ScoreFeedPoller(feeds: [], store: MatchStore(pool: pool), pool: pool, owner: owner, logger: .silent, send: feed.send)
+    private func poller(
+        _ pool: PostgresPool,
+        _ feed: Feed,
+        owner: String = "a",
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) -> ScoreFeedPoller {
+        ScoreFeedPoller(feeds: [], store: MatchStore(pool: pool), pool: pool, owner: owner, now: now, logger: .silent, send: feed.send)
     }
 
     @Test("news are stored, an unchanged answer costs a 304, an answer that was not taken in is asked for again")
@@ -86,10 +91,11 @@ struct ScoreFeedPollerTests {
             #expect(await poller.ask(&reader) == .failed(retryAfter: nil))
             feed.show([scores[scores.count - 1]], tag: "c")
             #expect(await poller.ask(&reader) == .over, "the broken answer's tag was not kept")
+            #expect(await poller.ask(&reader) == .over, "a 304 says so again")
             feed.state.withLock { $0.status = 503 }
             #expect(await poller.ask(&reader) == .failed(retryAfter: .seconds(7)))
             let asked = feed.state.withLock { $0.asked.map { $0["if-none-match"] } }
-            #expect(asked == [nil, "a", "a", "b", "b", "c"])
+            #expect(asked == [nil, "a", "a", "b", "b", "c", "c"])
             #expect(try await pool.matchColumn("feedUrl") == "https://feed.example/m1", "a secret in the query is not stored")
             #expect(try await pool.matchColumn("pollerState") == "ended")
         }
@@ -191,7 +197,7 @@ struct ScoreFeedPollerTests {
         var reader = FeedReader(ScoreFeed(url: "https://feed.example/m1"))
         guard case .states(let states, _) = await reader.read(feed.send) else { throw FeedReaderShouldFail() }
         #expect(states == [try MatchSamples.scores()[1]])
-        #expect(throws: FeedError.self) { try MatchScore.readAll(json: Array(extended.utf8)) }
+        #expect(throws: FeedError.self) { try MatchScore.read(json: Array(extended.utf8)) }
         feed.state.withLock { $0.body = Array(extended.replacing(#""phase":"live""#, with: #""phase":7"#).utf8) }
         guard case .failed = await reader.read(feed.send) else { throw FeedReaderShouldFail() }
     }
@@ -203,17 +209,7 @@ struct ScoreFeedPollerTests {
         try await withDatabase { pool in
             let (main, spare) = (Feed(), Feed())
             let clock = Mutex(MatchSamples.now)
-            func poller(_ feed: Feed) -> ScoreFeedPoller {
-                ScoreFeedPoller(
-                    feeds: [],
-                    store: MatchStore(pool: pool),
-                    pool: pool,
-                    owner: "a",
-                    now: { clock.withLock { $0 } },
-                    logger: .silent,
-                    send: feed.send
-                )
-            }
+            func poller(_ feed: Feed) -> ScoreFeedPoller { self.poller(pool, feed, now: { clock.withLock { $0 } }) }
             func wait(_ seconds: Int64) { clock.withLock { $0 = $0 + .seconds(seconds) } }
             func stored() async throws -> [String?] {
                 [try await pool.matchColumn("feedUrl"), try await pool.matchColumn("feedState->>'sequence'")]
@@ -256,6 +252,61 @@ struct ScoreFeedPollerTests {
             wait(60)
             #expect(await mainPoller.ask(&mainReader) == .changed)
             #expect(try await stored() == ["https://main.example", "\(scores[7].sequence!)"])
+        }
+    }
+
+    @Test("a match that cannot be used keeps no other of an answer from being heard, and the answer is asked for until each can")
+    func oneUnusable() async throws {
+        try await withDatabase { pool in
+            let feed = Feed()
+            var reader = FeedReader(ScoreFeed(url: "https://feed.example/m1"))
+            let poller = poller(pool, feed)
+            let (first, second) = (try MatchSamples.scores("m1")[1], try MatchSamples.scores("m2")[1])
+            func known() async throws -> [String] {
+                try await pool.query("SELECT matchId FROM activeMatches ORDER BY matchId").map { try $0.decode(String.self) }
+            }
+            // Wrong as it stands, and refused when it is taken in.
+            feed.state.withLock { $0.body = Array("[{}, \(String(decoding: second.json, as: UTF8.self))]".utf8) }
+            #expect(await poller.ask(&reader) == .changed)
+            var early = first
+            early.updatedAt = Timestamp.now() + .seconds(3600)
+            feed.show([early, second], tag: "a")
+            #expect(await poller.ask(&reader) == .same)
+            #expect(try await known() == ["m2"])
+            feed.show([first, second], tag: "a")
+            #expect(await poller.ask(&reader) == .changed)
+            #expect(await poller.ask(&reader) == .same)
+            #expect(try await known() == ["m1", "m2"])
+            #expect(feed.state.withLock { $0.asked.map { $0["if-none-match"] } } == [nil, nil, nil, "a"])
+            feed.show([early], tag: "b")
+            #expect(await poller.ask(&reader) == .failed(retryAfter: nil), "none can be used")
+        }
+    }
+
+    @Test("a 304 confirms the matches of the last answer alone: one that it left out is heard of another source")
+    func leftOut() async throws {
+        try await withDatabase { pool in
+            let (main, spare) = (Feed(), Feed())
+            let clock = Mutex(MatchSamples.now)
+            func poller(_ feed: Feed) -> ScoreFeedPoller { self.poller(pool, feed, now: { clock.withLock { $0 } }) }
+            var mainReader = FeedReader(ScoreFeed(url: "https://main.example"))
+            var spareReader = FeedReader(ScoreFeed(url: "https://spare.example", priority: 2))
+            let (first, second) = (try MatchSamples.scores("m1"), try MatchSamples.scores("m2"))
+            main.show([first[2], second[2]], tag: "a")
+            #expect(await poller(main).ask(&mainReader) == .changed)
+            main.show([second[2]], tag: "b")
+            #expect(await poller(main).ask(&mainReader) == .same)
+            clock.withLock { $0 = $0 + .seconds(70) }
+            #expect(await poller(main).ask(&mainReader) == .same)
+            #expect(main.state.withLock { $0.asked.last?["if-none-match"] } == "b")
+            for (matchId, seconds) in [("m1", Int64(0)), ("m2", 70)] {
+                let confirmedAt = try await pool.matchColumn("extract(epoch FROM confirmedAt)::bigint", matchId)
+                #expect(confirmedAt == "\(MatchSamples.now.seconds + seconds)")
+            }
+            spare.show([first[3], second[3]], tag: "s")
+            #expect(await poller(spare).ask(&spareReader) == .changed)
+            #expect(try await pool.matchColumn("feedUrl", "m1") == "https://spare.example")
+            #expect(try await pool.matchColumn("feedUrl", "m2") == "https://main.example")
         }
     }
 

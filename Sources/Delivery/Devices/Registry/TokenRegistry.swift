@@ -46,11 +46,12 @@ package enum TokenRegistry {
 
         init(_ hashes: [String], on connection: BlockingConnection) throws {
             guard !hashes.isEmpty else { return }
-            // Only tokens that are not inactive have an index.
+            // Two conditions: the indexes of tokens in use have no inactive ones.
             let rows = try connection.query(
                 """
                 SELECT tokenHash, kind, provider, app FROM tokenRegistry WHERE tokenHash = ANY(\(hashes)) AND state <> 'inactive'
-                UNION ALL SELECT tokenHash, NULL, provider, app FROM deadTokens WHERE tokenHash = ANY(\(hashes))
+                UNION ALL
+                SELECT tokenHash, NULL, provider, app FROM deadTokens WHERE tokenHash = ANY(\(hashes))
                 """
             )
             var registered: Set<Key> = []
