@@ -139,6 +139,20 @@ struct SubjectTests {
         }
     }
 
+    @Test("the first PUT makes activities of a portion of a large following; the engine makes the others")
+    func largeFollowing() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            let followers = PendingActivities.portion + 100
+            try await bench.followers(followers, of: Self.name)
+            #expect(try await routes.call(Self.path, .put, as: "service", Self.state(0)).status == .created)
+            #expect(try await bench.count("SELECT count(*) FROM liveActivities") == PendingActivities.portion)
+            let made: Query = "SELECT count(*) FROM liveActivities"
+            repeat { _ = try await bench.engine.turn(all: true) } while try await bench.count(made) < followers
+            #expect(try await bench.count("SELECT count(DISTINCT userId) FROM liveActivities") == followers)
+        }
+    }
+
     @Test("the same state without a number sends nothing")
     func repeated() async throws {
         try await LiveRoutes.with { routes in
