@@ -221,10 +221,13 @@ extension LiveEngine {
         let live = subjects.filter(\.isLive).map(\.id)
         let silent = try await stores.orchestrator.silent(live, now: now)
         LiveMetrics.silentFeeds.record(silent.count)
-        let over = subjects.filter(\.isOver).map(\.id)
-        try await stores.orchestrator.release(over, now: now)
-        let unfinished = try await stores.orchestrator.unfinished(over)
+        let over = subjects.filter(\.isOver)
+        let unfinished = try await stores.orchestrator.unfinished(over.map(\.id))
+        // Other devices are sent the end by whoever leases the subject.
+        let done = state.withLock { state in over.filter { !state.otherDevices.isDue($0, alertTimestamp: 0, now: now) }.map(\.id) }
+        let released = try await stores.orchestrator.release(done, now: now)
         state.withLock { state in
+            for subject in released { state.subjects[subject] = nil }
             for subject in live { state.portions.create(subject) }
             for subject in subjects where subject.isResting { state.portions.end(subject.id, .day) }
             for subject in unfinished { state.portions.end(subject, .over) }

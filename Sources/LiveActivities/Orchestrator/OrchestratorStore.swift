@@ -103,18 +103,21 @@ struct OrchestratorStore: Sendable {
     }
 
     /// Gives up those of the subjects that were over a quarter of an hour ago, unless an activity is left to be ended; the others stay
-    /// leased. A correction of the last state, and its send to other devices, come in that time.
-    func release(_ subjects: [String], now: Timestamp) async throws {
-        guard !subjects.isEmpty else { return }
+    /// leased. A correction of the last state comes in that time. Those that were given up.
+    func release(_ subjects: [String], now: Timestamp) async throws -> [String] {
+        guard !subjects.isEmpty else { return [] }
+        var released: [String] = []
         for (table, id) in [("activeMatches", "matchId"), ("activitySubjects", "subject")] {
-            try await pool.execute(
+            released += try await pool.query(
                 """
                 UPDATE \(raw: table) m SET releasedAt = \(now), owner = NULL, leaseUntil = NULL
                 WHERE \(raw: id) = ANY(\(subjects)) AND endedAt <= \(now - OrchestratorStore.releaseAfter) AND expiresAt IS NOT NULL
                     AND NOT EXISTS (SELECT FROM liveActivities a WHERE a.matchId = m.\(raw: id) AND a.expiresAt IS NULL)
+                RETURNING \(raw: id)
                 """
-            )
+            ).map { try $0.decode(String.self) }
         }
+        return released
     }
 
     /// Those of the subjects, which are over, of which an activity is left.
