@@ -223,7 +223,7 @@ extension LiveEngine {
         LiveMetrics.silentFeeds.record(silent.count)
         let over = subjects.filter(\.isOver)
         let unfinished = try await stores.orchestrator.unfinished(over.map(\.id))
-        // Other devices are sent the end by whoever leases the subject.
+        // An instance that gives a subject up sends its other devices nothing more, so the end has to have left.
         let done = state.withLock { state in over.filter { !state.otherDevices.isDue($0, alertTimestamp: 0, now: now) }.map(\.id) }
         let released = try await stores.orchestrator.release(done, now: now)
         state.withLock { state in
