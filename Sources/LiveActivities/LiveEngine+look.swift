@@ -7,64 +7,141 @@ import PushContract
 import Synchronization
 
 extension LiveEngine {
-    /// Keeps leases alive, takes what is free, and lets go of what others took. What is free is looked for in each turn: a match that was
-    /// just announced, at whichever instance, does not wait for the next renewal.
+    /// Keeps leases alive and takes what is free. What is free is looked for in each turn: a match that was just announced, at whichever
+    /// instance, does not wait for the next renewal. A large number of subjects is taken over in several turns.
     func claimSubjects(all: Bool, now: Timestamp) async throws {
         let due = state.withLock { state in
             state.leasesRenewedAt.map { now - $0 >= configuration.lease / 3 } ?? true
         }
-        if !due, !all { guard try await stores.subjects.isAnyUnleased() else { return } }
+        if due || all { try await renewLeases() }
+        guard try await stores.subjects.isAnyUnleased() else { return }
         let started = ContinuousClock.now
-        let leased = try await stores.subjects.claim(owner: configuration.owner, lease: configuration.lease)
-        let known = state.withLock { state in
-            let before = state.subjects
+        let claimed = try await stores.subjects.claim(
+            owner: configuration.owner,
+            lease: configuration.lease,
+            limit: LiveEngine.claimedAtOnce
+        )
+        guard claimed > 0 else { return }
+        state.withLock { state in
+            let current = state.leasedUntil.flatMap { $0 > started ? $0 : nil }
+            state.leasedUntil = min(current ?? started + configuration.lease, started + configuration.lease)
+        }
+    }
+
+    private static let claimedAtOnce = 500
+
+    /// Keeps leases alive, and lets go of what others took. The service does it next to the turns, however long one takes.
+    package func renewLeases() async throws {
+        let (started, now) = (ContinuousClock.now, now())
+        let before = state.withLock { $0.subjects.keys }
+        let leases = try await stores.subjects.renew(owner: configuration.owner, lease: configuration.lease)
+        state.withLock { state in
             state.leasesRenewedAt = now
-            state.leasedUntil = started + configuration.lease
-            for gone in Set(before.keys).subtracting(leased.map(\.id)) {
+            state.leasedUntil = leases.left.map { started + $0 }
+            for gone in before where leases.epochs[gone] == nil {
                 state.subjects[gone] = nil
                 state.fanOut.forget(gone)
+                state.portions.forget(gone)
+                state.backOffs[gone] = nil
             }
-            // The state itself is taken up by publishChanges, which compares timestamps.
-            for subject in leased { state.subjects[subject.id]?.epoch = subject.epoch }
-            return before
-        }
-        for subject in leased where known[subject.id] == nil {
-            if subject.epoch > 1 { LiveMetrics.takeovers.increment() }
-            try await take(up: subject, now: now)
+            for (subject, epoch) in leases.epochs { state.subjects[subject]?.epoch = epoch }
         }
     }
 
-    /// States that were written since the last look.
+    /// Subjects that are new here, and states that were written since the last look.
     func publishChanges(now: Timestamp) async throws {
+        guard hasLeases else { return }
         let known = state.withLock { $0.subjects.mapValues(\.timestamp) }
-        guard !known.isEmpty else { return }
         for subject in try await stores.subjects.changed(owner: configuration.owner, known: known) {
-            try await take(up: subject, now: now)
+            if known[subject.id] == nil, subject.epoch > 1 { LiveMetrics.takeovers.increment() }
+            try await lookAfter(subject.id, now: now) { try await take(up: subject, now: now) }
         }
     }
 
-    /// One subject with a new state: followers who lack an activity get one, those who have one get the state, or the end.
+    /// No subject's failure keeps others from being looked after: it is tried again in a moment. What concerns all of them, such as a
+    /// database that is away, ends the turn.
+    func lookAfter(_ subject: String, now: Timestamp, _ body: () async throws -> Void) async throws {
+        guard state.withLock({ state in state.backOffs[subject].map { $0 <= now } ?? true }) else { return }
+        do {
+            try await body()
+            state.withLock { $0.backOffs[subject] = nil }
+        } catch {
+            if error is CancellationError || (error as? PostgresError)?.isUnavailable == true { throw error }
+            state.withLock { $0.backOffs[subject] = now + LiveEngine.failurePause }
+            logger.warning(
+                "a subject of Live Activities cannot be looked after; trying again",
+                metadata: ["subject": "\(subject)", "error": "\(error)"]
+            )
+        }
+    }
+
+    private static let failurePause = Duration.seconds(5)
+
+    /// One subject with a new state: followers who lack an activity get one, those who have one get the state, or the end. What failed is
+    /// not known, so that the next look finds it again.
     private func take(up subject: LiveSubject, now: Timestamp) async throws {
         let before = state.withLock { state in
             defer { state.subjects[subject.id] = subject }
             return state.subjects[subject.id]
         }
-        if subject.isOver {
-            state.withLock { $0.fanOut.forget(subject.id) }
-            _ = try await stores.orchestrator.endOver([subject.id], now: now)
-            return
+        guard subject.isLive else {
+            return state.withLock { state in
+                state.fanOut.forget(subject.id)
+                if subject.isOver { state.portions.end(subject.id, .over) }
+                if subject.isResting { state.portions.end(subject.id, .day) }
+            }
         }
-        if subject.isResting {
-            state.withLock { $0.fanOut.forget(subject.id) }
-            _ = try await stores.orchestrator.endDay([subject.id], now: now)
-        }
-        guard subject.isLive else { return }
         if before?.isLive != true {
-            state.withLock { $0.wantedAt = nil }
-            let created = try await stores.orchestrator.createMissing([subject.id], now: now)
-            LiveMetrics.created.increment(by: created)
+            state.withLock { state in
+                state.wantedAt = nil
+                state.portions.create(subject.id, isFirst: true)
+            }
         }
-        try await publish(subject, now: now)
+        do {
+            try await publish(subject, now: now)
+        } catch {
+            state.withLock { $0.subjects[subject.id] = before }
+            throw error
+        }
+    }
+
+    /// The next portions of activities that are to be made or ended, for as long as others may wait for this.
+    func makeAndEndActivities(now: Timestamp) async throws {
+        let end = ContinuousClock.now + LiveEngine.portionTime
+        while hasPortions, let step = state.withLock({ $0.portions.next() }) {
+            do {
+                if let left = try await perform(step, now: now) { state.withLock { $0.portions.add(left) } }
+            } catch {
+                state.withLock { state in
+                    state.portions.add(step)
+                    state.portionsPausedUntil = now + LiveEngine.failurePause
+                }
+                if error is CancellationError || (error as? PostgresError)?.isUnavailable == true { throw error }
+                logger.warning("activities cannot be made or ended; trying again", metadata: ["error": "\(error)"])
+            }
+            guard ContinuousClock.now < end else { return }
+        }
+    }
+
+    private static let portionTime = Duration.milliseconds(200)
+
+    /// What is left of a step.
+    private func perform(_ step: ActivityPortions.Step, now: Timestamp) async throws -> ActivityPortions.Step? {
+        switch step {
+        case .create(let subjects):
+            let (created, left) = try await stores.orchestrator.createMissing(after: subjects, now: now)
+            LiveMetrics.created.increment(by: created)
+            if created > 0 { logger.info("activities were created", metadata: ["count": "\(created)"]) }
+            return left.isEmpty ? nil : .create(left)
+        case .end(let subject, let end):
+            let isAnyLeft =
+                switch end {
+                case .over: try await stores.orchestrator.endOver(subject, now: now)
+                case .day: try await stores.orchestrator.endDay(subject, now: now)
+                case .silent: try await stores.orchestrator.endSilent(subject, now: now)
+                }
+            return isAnyLeft ? step : nil
+        }
     }
 
     private func publish(_ subject: LiveSubject, now: Timestamp) async throws {
@@ -81,41 +158,53 @@ extension LiveEngine {
             return
         }
         LiveMetrics.built.increment()
-        try await refreshRecipients(subject.id, publishing: published, behind: nil, now: now)
+        try await refreshRecipients(of: published, now: now)
     }
 
-    /// Reads who is active; tokens only of those that are new or have another one.
-    ///
-    /// - Parameter published: a newer state, which nobody is sent who was not active after it was read.
-    private func refreshRecipients(
-        _ subject: String,
-        publishing published: PublishedState? = nil,
-        behind timestamp: Int64?,
-        now: Timestamp
-    ) async throws {
-        let members = try await stores.audience.members(of: subject, behind: timestamp)
-        let unknown = state.withLock { state in members.filter { state.fanOut.address(of: $0.key)?.rawValue != $0.tokenHash } }
-        let fresh = try await stores.audience.recipients(unknown)
+    /// Reads who is active; tokens only of those that are new or have another one. Nobody is sent the state who was not active after it was
+    /// read.
+    private func refreshRecipients(of published: PublishedState, now: Timestamp) async throws {
+        let subject = published.subject
+        let members = try await stores.audience.members(of: subject)
+        let (fresh, unreadable) = try await recipients(members)
+        if unreadable > 0 {
+            logger.error(
+                "update tokens cannot be decrypted; their activities are not updated",
+                metadata: ["subject": "\(subject)", "count": "\(unreadable)"]
+            )
+        }
         let usesChannels = state.withLock { $0.subjects[subject]?.usesChannels ?? false }
-        let channels = !usesChannels ? [] : try await stores.channels.recipients(of: subject, behind: timestamp)
+        let channels = !usesChannels ? [] : try await stores.channels.recipients(of: subject)
         state.withLock { state in
-            if let published { state.fanOut.publish(published) }
+            state.fanOut.publish(published)
             for recipient in fresh + channels { state.fanOut.join(recipient, now: now) }
-            guard timestamp == nil else { return }
             state.fanOut.keepOnly(members.map(\.key) + channels.map(\.key), of: subject, now: now)
         }
     }
 
-    /// Activities that became active, or got another token, since the state was published.
+    /// Those of the members whose token is not known here.
+    private func recipients(_ members: [RecipientStore.Member]) async throws -> (known: [Recipient], unreadable: Int) {
+        try await stores.audience.recipients(
+            state.withLock { state in members.filter { state.fanOut.address(of: $0.key)?.rawValue != $0.tokenHash } }
+        )
+    }
+
+    /// Activities that became active, or got another token, since their subjects' states were published.
     func findNewFollowers(all: Bool, now: Timestamp) async throws {
         let (due, live) = state.withLock { state in
             let due = state.searchedAt.map { now - $0 >= .milliseconds(500) } ?? true
             if due || all { state.searchedAt = now }
-            return (due || all, state.subjects.values.filter(\.isLive).map { ($0.id, $0.timestamp) })
+            return (due || all, state.subjects.values.filter(\.isLive))
         }
         guard due else { return }
-        for (subject, timestamp) in live { try await refreshRecipients(subject, behind: timestamp, now: now) }
-        for channel in try await stores.channels.takeCatchUps(of: live.map(\.0), now: now) {
+        let states = live.map { (subject: $0.id, timestamp: $0.timestamp) }
+        let fresh = try await recipients(try await stores.audience.members(behind: states)).known
+        let open = live.filter(\.usesChannels).map { (subject: $0.id, timestamp: $0.timestamp) }
+        let channels = try await stores.channels.recipients(behind: open)
+        state.withLock { state in
+            for recipient in fresh + channels { state.fanOut.join(recipient, now: now) }
+        }
+        for channel in try await stores.channels.takeCatchUps(of: states.map(\.subject), now: now) {
             state.withLock { $0.fanOut.repeatNewest(to: channel.activity, after: .zero, now: now) }
         }
     }
@@ -130,12 +219,20 @@ extension LiveEngine {
         guard due else { return }
         let subjects = state.withLock { Array($0.subjects.values) }
         let live = subjects.filter(\.isLive).map(\.id)
-        let created = try await stores.orchestrator.createMissing(live, now: now)
-        LiveMetrics.created.increment(by: created)
-        if created > 0 { logger.info("activities were created", metadata: ["count": "\(created)"]) }
-        _ = try await stores.orchestrator.endDay(subjects.filter(\.isResting).map(\.id), now: now)
-        _ = try await stores.orchestrator.endOver(subjects.filter(\.isOver).map(\.id), now: now)
-        LiveMetrics.silentFeeds.record(try await stores.orchestrator.endSilent(live, now: now))
+        let silent = try await stores.orchestrator.silent(live, now: now)
+        LiveMetrics.silentFeeds.record(silent.count)
+        let over = subjects.filter(\.isOver)
+        let unfinished = try await stores.orchestrator.unfinished(over.map(\.id))
+        // An instance that gives a subject up sends its other devices nothing more, so the end has to have left.
+        let done = state.withLock { state in over.filter { !state.otherDevices.isDue($0, alertTimestamp: 0, now: now) }.map(\.id) }
+        let released = try await stores.orchestrator.release(done, now: now)
+        state.withLock { state in
+            for subject in released { state.subjects[subject] = nil }
+            for subject in live { state.portions.create(subject) }
+            for subject in subjects where subject.isResting { state.portions.end(subject.id, .day) }
+            for subject in unfinished { state.portions.end(subject, .over) }
+            for (subject, isLost) in silent where isLost { state.portions.end(subject, .silent) }
+        }
         try await stores.subjects.sendHeartbeats(owner: configuration.owner, now: now)
         try await resolveLostPushes()
         _ = try await stores.orchestrator.sweep(now: now)

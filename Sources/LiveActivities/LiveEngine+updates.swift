@@ -43,7 +43,7 @@ extension LiveEngine {
             effect(of: $0, on: job)
         } alerts: { result in
             switch UpdateDecision.after(result, job, now: now()).ending {
-            case .sent: job.due.results(isAccepted: true)
+            case .sent: job.due.results(isAccepted: job.state.shown(job.due) != nil)
             case .skipped, .over: job.due.results(isAccepted: false)
             // It is tried again.
             case .failed: []
@@ -99,7 +99,7 @@ extension LiveEngine {
                 return .message(message, to: token)
             case .channel(let channel):
                 var push = job.state.broadcast
-                push.show(job.due.shown?.alert)
+                push.show(job.state.shown(job.due)?.alert)
                 push.priority = job.priority
                 return .broadcast(push, to: channel)
             }

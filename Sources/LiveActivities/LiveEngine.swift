@@ -24,6 +24,11 @@ package final class LiveEngine: Sendable {
     struct State {
         var subjects: [String: LiveSubject] = [:]
         var fanOut = FanOutState()
+        var portions = ActivityPortions()
+        var shares = StartShares()
+        /// Subjects that could not be looked after, and when they are tried again.
+        var backOffs: [String: Timestamp] = [:]
+        var portionsPausedUntil: Timestamp?
         var throttles = LiveThrottles()
         var otherDevices = OtherDevicesRegistry()
         var workers = 0
@@ -86,6 +91,7 @@ package final class LiveEngine: Sendable {
         try await refreshSendGate(all: all, now: now)
         try await publishChanges(now: now)
         try await cycle(all: all, now: now)
+        try await makeAndEndActivities(now: now)
         try await findNewFollowers(all: all, now: now)
         try await requestChannels(all: all, now: now)
         try await refillThrottles()
@@ -122,7 +128,7 @@ package final class LiveEngine: Sendable {
             while true {
                 let jobs = try await turn(all: all)
                 all = false
-                guard !jobs.isEmpty else { return }
+                guard !jobs.isEmpty || hasPortions else { return }
                 await withDiscardingTaskGroup { group in
                     for job in jobs { group.addTask { await self.perform(job) } }
                 }
@@ -136,6 +142,12 @@ package final class LiveEngine: Sendable {
     /// Whether this process may send for its subjects: never beyond its lease.
     var hasLeases: Bool {
         state.withLock { state in state.leasedUntil.map { ContinuousClock.now < $0 } ?? false }
+    }
+
+    /// Whether activities are left to be made or ended: the next turn goes on with them.
+    package var hasPortions: Bool {
+        let now = now()
+        return hasLeases && state.withLock { !$0.portions.isEmpty && $0.portionsPausedUntil.map { $0 <= now } ?? true }
     }
 
     package var isIdle: Bool { state.withLock { $0.workers == 0 && $0.managing == 0 && $0.otherDevices.isIdle } }
@@ -172,6 +184,7 @@ package struct LiveStores: Sendable {
     package init(
         pool: PostgresPool,
         policy: StartPolicy = StartPolicy(),
+        portion: Int = PendingActivities.portion,
         channels: ChannelPolicy = ChannelPolicy(),
         types: AttributesTypes = AttributesTypes(),
         cipher: TokenCipher,
@@ -181,7 +194,7 @@ package struct LiveStores: Sendable {
     ) {
         self.uncommitted = uncommitted
         subjects = SubjectStore(pool: pool)
-        orchestrator = OrchestratorStore(pool: pool, policy: policy)
+        orchestrator = OrchestratorStore(pool: pool, policy: policy, portion: portion)
         audience = RecipientStore(pool: pool, cipher: cipher)
         otherDevices = OtherDevicesStore(pool: pool, types: types)
         starts = StartStore(pool: pool, policy: policy, channels: channels)

@@ -21,14 +21,27 @@ package struct LiveService: Service {
     @Sendable
     package func lastAccepted() -> [String: Timestamp] { engine.pipeline.gate.lastAccepted }
 
+    /// A turn may take longer than a lease lasts.
+    private func keepLeases() async {
+        while (try? await Task.sleep(for: engine.configuration.lease / 3)) != nil {
+            do {
+                try await engine.renewLeases()
+            } catch {
+                logger.warning("leases of Live Activities cannot be renewed; trying again", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
     package func run() async throws {
         await withGracefulShutdownHandler {
             await engine.working {
                 await withDiscardingTaskGroup { group in
+                    group.addTask { await keepLeases() }
                     while !Task.isShuttingDownGracefully && !Task.isCancelled {
                         var pause = engine.configuration.poll
                         do {
                             for job in try await engine.turn() { group.addTask { await engine.perform(job) } }
+                            if engine.hasPortions { pause = .zero }
                         } catch is CancellationError {
                             break
                         } catch {

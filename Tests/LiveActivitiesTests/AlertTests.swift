@@ -3,6 +3,7 @@ import Delivery
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
+import Postgres
 import Providers
 import PushContract
 import ServiceKit
@@ -276,5 +277,63 @@ struct AlertTests {
         #expect(due(after: 0, now: .seconds(123)) == [4, 1, 3])
         #expect(due(after: 0, now: .seconds(200)) == [0, 0, 5])
         #expect(DueAlerts.candidates(alerts, now: start + .seconds(5)).map(\.timestamp) == [5, 4])
+    }
+}
+
+/// Alerts that do not fit what carries them.
+extension AlertTests {
+    private func subject(_ state: String, now: Timestamp) -> LiveSubject {
+        LiveSubject(
+            id: "T/1",
+            attributesType: "T",
+            attributes: "{}",
+            state: state,
+            stateHash: "h",
+            timestamp: 2,
+            builtAt: now,
+            event: .quiet,
+            startAlert: LiveSubject.Alert(title: "T", body: "begins"),
+            isLive: true,
+            isOver: false,
+            epoch: 1
+        )
+    }
+
+    @Test("an alert of an earlier state that does not fit the new one is left out; the state goes out")
+    func tooLargeForState() throws {
+        let now = Timestamp(seconds: 1_800_000_000)
+        let text = LiveSubject.Alert(title: "Goal", body: String(repeating: "x", count: 500))
+        let alert = SubjectAlert(timestamp: 1, builtAt: now, priority: 1, alert: text)
+        let due = DueAlerts([alert], after: 0, since: nil, now: now)
+        let small = try PublishedState(subject("{}", now: now), alerts: [alert], now: now)
+        #expect(small.shown(due) == alert && small.message(due) != small.message)
+        let large = subject(#"{"note":"\#(String(repeating: "y", count: 3600))"}"#, now: now)
+        let published = try PublishedState(large, alerts: [alert], now: now)
+        #expect(published.shown(due) == nil && published.message(due) == published.message)
+    }
+
+    @Test("a due alert that does not fit a start with its attributes is left out: the card appears with the start's own alert")
+    func tooLargeForStart() async throws {
+        try await LiveBench.with { bench in
+            let name = "T/1"
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann", name)
+            let attributes = #"{"text":"\#(String(repeating: "a", count: 500))"}"#
+            let state = #"{"note":"\#(String(repeating: "y", count: 2900))"}"#
+            try await bench.pool.execute(
+                """
+                INSERT INTO activitySubjects (subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt,
+                    startAlertTitle, startAlertBody, createdAt, lastUpdatedAt)
+                VALUES (\(name), 'T', \(attributes), \(state), 'h', \(bench.now.seconds), \(bench.now), 'T', 'begins',
+                    \(bench.now), \(bench.now))
+                """
+            )
+            _ = try await bench.engine.turn(all: true)
+            let text = LiveSubject.Alert(title: "Goal", body: String(repeating: "x", count: 500))
+            let newest: Query = "SELECT subject, stateTimestamp FROM activitySubjects"
+            try await bench.pool.execute(AlertQueries.insert(text, priority: 1, of: newest, now: bench.now))
+            try await bench.instance.send()
+            #expect(bench.apns.calls("start").map { $0.aps["alert"]?["body"]?.string } == ["begins"])
+        }
     }
 }

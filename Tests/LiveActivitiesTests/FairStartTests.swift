@@ -92,6 +92,36 @@ struct FairStartTests {
         }
     }
 
+    @Test("large followings share what the rate allows, and what a small one does not need goes to them")
+    func shares() async throws {
+        try await LiveBench.with({ $0.policy.perSecond = 20 }) { bench in
+            let fixture = LiveFixture(pool: bench.pool, cipher: BenchParts.cipher)
+            for (match, numbers) in [("m1", 0..<30), ("m2", 30..<60), ("m3", 60..<62)] {
+                try await fixture.followers(numbers, of: match, now: bench.now)
+                try await bench.score(match, runs: 1)
+            }
+            _ = try await bench.engine.turn(all: true)
+            let counts = try await bench.pool.query("SELECT count(*) FROM activityStarts GROUP BY matchId ORDER BY matchId")
+            #expect(try counts.map { try $0.decode(Int.self) } == [9, 9, 2])
+        }
+    }
+
+    @Test("when there are fewer starts than subjects, who got none goes first; else the most important")
+    func turns() {
+        let now = Timestamp(seconds: 1_800_000_000)
+        var shares = StartShares()
+        let first = shares.order(["m1", "m2", "m3"])
+        #expect(first == ["m1", "m2", "m3"])
+        shares.grant("m1", now: now)
+        shares.grant("m2", now: now)
+        let second = shares.order(["m1", "m2", "m3"])
+        #expect(second == ["m3", "m1", "m2"])
+        shares.grant("m3", now: now + .seconds(1))
+        let third = shares.order(["m0", "m1", "m3"])
+        #expect(third == ["m0", "m1", "m3"])
+        #expect(StartShares.share(of: 20, among: 3) == 7 && StartShares.share(of: 1, among: 75) == 1)
+    }
+
     @Test("a running activity is shown, a device without a start token says so")
     func current() async throws {
         try await LiveBench.with { bench in

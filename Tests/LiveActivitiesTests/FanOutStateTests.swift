@@ -152,6 +152,25 @@ struct FanOutStateTests {
         #expect(first?.state.timestamp == 4 && first?.recipient.address == renewed.address)
     }
 
+    @Test("a token that is replaced while a request to it is refused: the new one gets the state at once", arguments: [
+        FanOutState.Ending.over, .skipped, .failed(retryAfter: .seconds(60)), .sent,
+    ])
+    func replacedInFlight(_ end: FanOutState.Ending) throws {
+        var fanOut = FanOutState()
+        fanOut.publish(state(1))
+        fanOut.join(try recipient(1), now: start)
+        let next = fanOut.next(now: start)
+        var renewed = try recipient(2)
+        renewed.key = try recipient(1).key
+        fanOut.join(renewed, now: start)
+        let none = fanOut.next(now: start)
+        #expect(none?.state.timestamp == nil, "one request of an activity at a time")
+        fanOut.finish(try #require(next), end, now: start)
+        let first = fanOut.next(now: start)
+        #expect(first?.state.timestamp == 1 && first?.recipient.address == renewed.address)
+        #expect(fanOut.inFlight == 1)
+    }
+
     @Test("who left the audience while a request was under way gets nothing more")
     func leaving() throws {
         var fanOut = try stateAfterOneRequest(.sent, audienceMeanwhile: [])

@@ -103,7 +103,7 @@ struct LifecyclePropertyTests {
                         case 0: try await bench.follow("ann")
                         case 1: try await bench.postToken("ann", "phone", number)
                         case 2: try await bench.follows.unfollow(userId: "ann", matchId: "m1", now: bench.now)
-                        default: _ = try await bench.engine.stores.orchestrator.createMissing(["m1"], now: bench.now)
+                        default: _ = try await bench.engine.stores.orchestrator.createMissing(after: ["m1": ""], now: bench.now)
                         }
                     }
                 }

@@ -28,10 +28,17 @@ struct LiveBench: Sendable {
         configuration.owner = "bench"
         change(&configuration)
         let settled = configuration
-        try await withDatabase { pool in
-            try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
-            try await body(LiveBench(pool, settled))
-        }
+        try await withDatabase { pool in try await with(pool, settled, body) }
+    }
+
+    /// On a database that there is.
+    static func with(
+        _ pool: PostgresPool,
+        _ configuration: LiveConfiguration = LiveConfiguration(),
+        _ body: (LiveBench) async throws -> Void
+    ) async throws {
+        try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
+        try await body(LiveBench(pool, configuration))
     }
 
     private init(_ pool: PostgresPool, _ configuration: LiveConfiguration) {
@@ -91,6 +98,25 @@ struct LiveBench: Sendable {
         )
         _ = try await devices.register(registration, requestId: "r-\(userId)-\(deviceId)-\(number)", now: now)
         if startToken { try await BenchParts.giveStartToken(LiveBench.startToken(number), userId, deviceId, self) }
+    }
+
+    /// As many followers, each with an iPhone, written at once. Their tokens cannot be decrypted.
+    func followers(_ count: Int, of subject: String) async throws {
+        try await pool.execute(
+            """
+            INSERT INTO devices (userId, deviceId, platform, provider, environment, app, pushToken, pushTokenHash, tokenState,
+                tokenStateSince, osVersion, registrationVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt,
+                pushToStartToken, pushToStartTokenHash, pushToStartTokenState, pushToStartTokenSince, pushToStartRegisteredAt,
+                pushToStartVersion)
+            SELECT 'u' || n, 'd' || n, 'ios', 'apns', 'production', 'com.example.app', 'x', encode(sha256(('p' || n)::bytea), 'hex'),
+                'active', \(now), '18.1', nextval('deviceRegistrationVersions'), \(now), \(now), \(now), \(now) + interval '90 days',
+                'x', encode(sha256(('s' || n)::bytea), 'hex'), 'active', \(now), \(now), nextval('deviceRegistrationVersions')
+            FROM generate_series(1, \(count)) AS n
+            """
+        )
+        try await pool.execute(
+            "INSERT INTO follows (userId, matchId, followedAt) SELECT 'u' || n, \(subject), \(now) FROM generate_series(1, \(count)) AS n"
+        )
     }
 
     func follow(_ userId: String, _ matchId: String = "m1", from deviceId: String? = nil, startsHere: Bool = false) async throws {

@@ -137,3 +137,56 @@ struct ScaleTests {
         }
     }
 }
+
+extension ScaleTests {
+    @Test("a following for which one statement would take too long is started and ended in portions")
+    func portions() async throws {
+        try await withDatabaseURL { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url), logger: .silent)
+            defer { pool.close() }
+            let impatient = PostgresPool(
+                configuration: PostgresConfiguration(url: url, statementTimeout: .milliseconds(300)),
+                logger: .silent
+            )
+            defer { impatient.close() }
+            try await LiveBench.with(pool) { bench in
+                let followers = 20_000
+                try await bench.followers(followers, of: "m1")
+                try await bench.score(runs: 1)
+                let store = OrchestratorStore(pool: impatient, portion: 500)
+                var (created, left) = (0, ["m1": ""])
+                while !left.isEmpty {
+                    let step = try await store.createMissing(after: left, now: bench.now)
+                    created += step.created
+                    left = step.left
+                }
+                #expect(created == followers)
+                #expect(try await bench.count("SELECT count(DISTINCT userId) FROM liveActivities WHERE status = 'pending'") == followers)
+                try await bench.score(phase: "ended", runs: 2)
+                while try await store.endOver("m1", now: bench.now) {}
+                let ended: Query = "SELECT count(*) FROM liveActivities WHERE endReason = 'match_end' AND expiresAt > \(bench.now)"
+                #expect(try await bench.count(ended) == followers)
+                #expect(try await bench.count("SELECT count(*) FROM follows WHERE expiresAt > \(bench.now)") == followers)
+            }
+        }
+    }
+
+    @Test("the engine goes through a following that is larger than a portion, and ends it, while others start")
+    func engineGoesOn() async throws {
+        try await LiveBench.with { bench in
+            try await bench.followers(9, of: "m1")
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann", "m2")
+            for match in ["m1", "m2"] { try await bench.score(match, runs: 1) }
+            let stores = LiveStores(pool: bench.pool, portion: 2, cipher: BenchParts.cipher, record: BenchParts.recorder())
+            let apns = bench.apns
+            let engine = LiveEngine(stores: stores, lookup: { _, _, _ in apns }, logger: .silent, now: { bench.now })
+            try await engine.runUntilIdle()
+            #expect(try await bench.count("SELECT count(*) FROM activityStarts") == 10)
+            try await bench.score("m1", phase: "ended", runs: 2)
+            try await engine.runUntilIdle()
+            #expect(try await bench.count("SELECT count(*) FROM liveActivities WHERE status = 'ended' AND expiresAt IS NOT NULL") == 9)
+            #expect(try await bench.states(match: "m2") == ["pending"])
+        }
+    }
+}

@@ -127,15 +127,28 @@ struct SubjectTests {
             try await bench.run()
             bench.apns.forget()
             let quiet = #"{"contentState": {"phase": "firstHalf", "minute": 12, "homeGoals": 1, "awayGoals": 0}, "sequence": 8}"#
-            #expect(try await Self.put(routes, quiet).json["result"] == .string("accepted"))
-            try await bench.run()
-            bench.apns.forget()
+            #expect(try await Self.put(routes, quiet).json["result"] == .string("unchanged"), "the same state with the next number")
+            #expect(try await Self.put(routes, Self.state(0, #", "sequence": 8"#)).json["result"] == .string("stale"))
             let other = Self.state(1).replacing("Chelsea\"}", with: "Leeds\"}")
             #expect(try await Self.put(routes, other).status == .conflict)
             let wrong = Self.state(1).replacing("firstHalf", with: "tea")
             #expect(try await Self.put(routes, wrong).status == .unprocessableContent)
             try await bench.run()
             #expect(bench.apns.calls.isEmpty)
+        }
+    }
+
+    @Test("the first PUT makes activities of a portion of a large following; the engine makes the others")
+    func largeFollowing() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            let followers = PendingActivities.portion + 100
+            try await bench.followers(followers, of: Self.name)
+            #expect(try await routes.call(Self.path, .put, as: "service", Self.state(0)).status == .created)
+            #expect(try await bench.count("SELECT count(*) FROM liveActivities") == PendingActivities.portion)
+            let made: Query = "SELECT count(*) FROM liveActivities"
+            repeat { _ = try await bench.engine.turn(all: true) } while try await bench.count(made) < followers
+            #expect(try await bench.count("SELECT count(DISTINCT userId) FROM liveActivities") == followers)
         }
     }
 

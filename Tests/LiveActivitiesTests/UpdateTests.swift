@@ -353,3 +353,69 @@ struct UpdateTests {
         }
     }
 }
+
+/// What fails for one.
+extension UpdateTests {
+    @Test("an update token that cannot be decrypted keeps nobody else from updates and starts")
+    func unreadableToken() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running("ann", "phone", 1)
+            try await bench.running("bob", "phone-bob", 2)
+            try await bench.pool.execute("UPDATE liveActivities SET updateToken = 'unreadable' WHERE userId = 'ann'")
+            try await bench.pool.execute("UPDATE activeMatches SET leaseUntil = clock_timestamp() - interval '1 second'")
+            try await bench.phone("cid", "phone-cid", 3)
+            try await bench.follow("cid")
+            try await bench.score(runs: 2)
+            bench.apns.forget()
+            try await bench.another(owner: "next").runUntilIdle()
+            #expect(bench.apns.calls("update").map(\.token) == [LiveBench.updateToken(2)])
+            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(3)])
+            #expect(try await bench.states("ann") == ["active"])
+        }
+    }
+
+    @Test("a subject that cannot be looked after keeps no other from starting")
+    func failingSubject() async throws {
+        try await LiveBench.with { bench in
+            for (number, match) in ["m1", "m2", "m3"].enumerated() {
+                try await bench.phone("u\(number)", "phone-\(number)", number)
+                try await bench.follow("u\(number)", match)
+                try await bench.score(match, runs: 1)
+            }
+            try await bench.pool.execute(
+                """
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$
+                """
+            )
+            try await bench.pool.execute(
+                """
+                CREATE TRIGGER refuse BEFORE UPDATE ON liveActivities FOR EACH ROW WHEN (old.matchId = 'm2') EXECUTE FUNCTION refuse()
+                """
+            )
+            try await bench.run()
+            #expect(Set(bench.apns.calls("start").map(\.token)) == [LiveBench.startToken(0), LiveBench.startToken(2)])
+            try await bench.pool.execute("DROP TRIGGER refuse ON liveActivities")
+            bench.clock.advance(.seconds(5))
+            try await bench.run()
+            #expect(bench.apns.calls("start").last?.token == LiveBench.startToken(1))
+        }
+    }
+
+    @Test("a state that could not be published because of the database is published later")
+    func failedPublication() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await bench.pool.execute("ALTER TABLE activityAlerts RENAME TO lostAlerts")
+            _ = try? await bench.engine.turn()
+            #expect(bench.apns.calls.isEmpty)
+            try await bench.pool.execute("ALTER TABLE lostAlerts RENAME TO activityAlerts")
+            bench.clock.advance(.seconds(5))
+            try await bench.run(all: false)
+            #expect(bench.apns.calls.map(\.event) == ["update"] && bench.apns.calls[0].contentState.contains(#""runs":2"#))
+        }
+    }
+}

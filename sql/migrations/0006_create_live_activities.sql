@@ -22,7 +22,7 @@ CREATE TABLE follows (
     PRIMARY KEY (userId, matchId)
 );
 
-CREATE INDEX follows_matchId ON follows (matchId);
+CREATE INDEX follows_matchId ON follows (matchId, userId);
 -- Deletion of follows of matches that never came.
 CREATE INDEX follows_followedAt ON follows (followedAt) WHERE expiresAt IS NULL;
 CREATE INDEX follows_expiresAt ON follows (expiresAt) WHERE expiresAt IS NOT NULL;
@@ -73,10 +73,13 @@ CREATE TABLE activeMatches (
     -- Seconds. Once it was not confirmed for so long, it is out of date.
     freshFor         integer          NOT NULL DEFAULT 1800,
     -- 48 hours after the match ended; null until then.
-    expiresAt        timestamptz
+    expiresAt        timestamptz,
+    -- When no activity of the ended match was left to be ended: nobody leases it any more.
+    releasedAt       timestamptz
 );
 
 CREATE INDEX activeMatches_expiresAt ON activeMatches (expiresAt) WHERE expiresAt IS NOT NULL;
+CREATE INDEX activeMatches_unreleased ON activeMatches (matchId) WHERE releasedAt IS NULL;
 
 COMMENT ON TABLE activeMatches IS 'State of each match that is live, will be soon, or ended in the last 48 hours.';
 
@@ -144,10 +147,13 @@ CREATE TABLE activitySubjects (
     epoch           bigint           NOT NULL DEFAULT 0,
     createdAt       timestamptz      NOT NULL,
     lastUpdatedAt   timestamptz      NOT NULL,
-    expiresAt       timestamptz
+    expiresAt       timestamptz,
+    -- As in activeMatches.
+    releasedAt      timestamptz
 );
 
 CREATE INDEX activitySubjects_expiresAt ON activitySubjects (expiresAt) WHERE expiresAt IS NOT NULL;
+CREATE INDEX activitySubjects_unreleased ON activitySubjects (subject) WHERE releasedAt IS NULL;
 
 COMMENT ON TABLE activitySubjects IS 'State of each subject that is not a match.';
 
@@ -271,10 +277,14 @@ CREATE TABLE liveActivities (
 CREATE UNIQUE INDEX liveActivities_current ON liveActivities (matchId, userId, deviceId, status) WHERE status <> 'ended';
 -- An update token belongs to one activity.
 CREATE UNIQUE INDEX liveActivities_tokenOwner ON liveActivities (updateTokenHash) WHERE status = 'active' AND updateTokenHash IS NOT NULL;
-CREATE INDEX liveActivities_active ON liveActivities (matchId) WHERE status = 'active';
+CREATE INDEX liveActivities_active ON liveActivities (matchId, activatedAt) WHERE status = 'active';
 CREATE INDEX liveActivities_channel ON liveActivities (matchId, channelId) WHERE channelId IS NOT NULL AND status <> 'ended';
 CREATE INDEX liveActivities_startOrder ON liveActivities (matchId, startOrder) WHERE status = 'pending' AND nextStartAt IS NOT NULL;
 CREATE INDEX liveActivities_device ON liveActivities (userId, deviceId) WHERE status <> 'ended';
+-- Whether a start is due, without a look at those that wait for the person or for their outcome.
+CREATE INDEX liveActivities_nextStartAt ON liveActivities (matchId, nextStartAt) WHERE status = 'pending' AND nextStartAt IS NOT NULL;
+-- What is left of a subject that is over.
+CREATE INDEX liveActivities_unexpired ON liveActivities (matchId) WHERE expiresAt IS NULL;
 CREATE INDEX liveActivities_expiresAt ON liveActivities (expiresAt) WHERE expiresAt IS NOT NULL;
 
 COMMENT ON TABLE liveActivities IS 'One row per Live Activity: subject, user, device and instance.';

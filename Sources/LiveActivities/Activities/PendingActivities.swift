@@ -2,18 +2,50 @@ import Delivery
 import Postgres
 import PushContract
 
-/// Who should have an activity and does not: made in one statement, for any number of followers.
+/// Who should have an activity and does not: made in one statement for a portion of the followers.
 ///
-/// The same statement serves a match that goes live, a follow or a start of a live subject, a restart, and the recovery of dead tokens. It may be run
-/// any number of times.
+/// The same statement serves a match that goes live, a follow or a start of a live subject, a restart, and the recovery of dead tokens. It
+/// may be run any number of times.
 enum PendingActivities {
-    /// - Parameters:
-    ///   - userId: only for this user.
-    ///   - startedByApp: a device whose app starts the activity itself.
-    static func create(
-        subjects: [String],
-        userId: String? = nil,
-        startedByApp: String? = nil,
+    /// Followers, or activities, of one statement: few enough to take a small part of the time that a statement has.
+    static let portion = 2000
+
+    /// Of one user.
+    ///
+    /// - Parameter startedByApp: a device whose app starts the activity itself.
+    static func create(_ subject: String, userId: String, startedByApp: String? = nil, _ policy: StartPolicy, now: Timestamp) -> Query {
+        let follow: Query = "(SELECT * FROM follows WHERE userId = \(userId) AND matchId = \(subject))"
+        return insert([subject], from: follow, startedByApp: startedByApp, policy, now: now)
+    }
+
+    /// Of the first portion of the followers. The engine makes those of the others.
+    static func create(_ subject: String, _ policy: StartPolicy, now: Timestamp) -> Query {
+        let first: Query = "(SELECT * FROM follows WHERE matchId = \(subject) ORDER BY userId LIMIT \(portion))"
+        return insert([subject], from: first, startedByApp: nil, policy, now: now)
+    }
+
+    /// Of the next portion, which the subjects share; a row for each subject that had any follower left: the last one in the portion, how
+    /// many of them there were, and how many activities were made for all subjects.
+    ///
+    /// - Parameter limit: followers of each.
+    static func create(after users: [String: String], limit: Int, _ policy: StartPolicy, now: Timestamp) -> Query {
+        let subjects = Array(users.keys)
+        return """
+            WITH portion AS MATERIALIZED (
+                SELECT f.* FROM unnest(\(subjects), \(subjects.map { users[$0] ?? "" })) AS s(subject, userId)
+                CROSS JOIN LATERAL (SELECT * FROM follows WHERE follows.matchId = s.subject AND follows.userId > s.userId
+                    ORDER BY follows.userId LIMIT \(limit)) f
+            ), made AS (
+                \(insert(subjects, from: "portion", startedByApp: nil, policy, now: now)) RETURNING 1
+            )
+            SELECT matchId, max(userId), count(*), (SELECT count(*) FROM made) FROM portion GROUP BY matchId
+            """
+    }
+
+    private static func insert(
+        _ subjects: [String],
+        from followers: Query,
+        startedByApp: String?,
         _ policy: StartPolicy,
         now: Timestamp
     ) -> Query {
@@ -25,8 +57,8 @@ enum PendingActivities {
                 WHEN last.endReason = 'token_invalid' AND f.followedAt <= last.endedAt AND healed.times > 1
                     THEN last.endedAt + (\(waits(policy))::double precision[])[healed.times - 1] * interval '1 second'
                 ELSE \(now) END
-        FROM liveSubjects m
-        JOIN follows f ON f.matchId = m.subject
+        FROM \(followers) f
+        JOIN liveSubjects m ON m.subject = f.matchId
         JOIN devices d ON d.userId = f.userId AND d.deviceId = coalesce(f.onlyDeviceId, d.deviceId)
         \(StartTargets.token(for: "m.attributesType"))
         LEFT JOIN LATERAL (
@@ -38,8 +70,7 @@ enum PendingActivities {
             WHERE last.endReason = 'token_invalid' AND a.matchId = f.matchId AND a.userId = f.userId AND a.deviceId = d.deviceId
               AND a.endReason = 'token_invalid' AND a.endedAt > \(now) - interval '1 day'
         ) healed
-        WHERE m.subject = ANY(\(subjects)) AND m.isLive
-          AND (\(userId)::text IS NULL OR f.userId = \(userId)) AND coalesce(f.expiresAt, 'infinity') > \(now)
+        WHERE m.subject = ANY(\(subjects)) AND m.isLive AND coalesce(f.expiresAt, 'infinity') > \(now)
           AND d.platform = 'ios' AND \(StartTargets.usable(at: now))
           AND (last.instance IS NULL OR (last.status = 'ended' AND (
               f.followedAt > last.endedAt
@@ -53,8 +84,8 @@ enum PendingActivities {
         """
     }
 
-    /// The next instance of activities that come near the system's eight hours; the old one stays until the new one is there.
-    static func rollOver(subjects: [String], _ policy: StartPolicy, now: Timestamp) -> Query {
+    /// The next instance of up to `limit` activities that come near the system's eight hours; the old one stays until the new one is there.
+    static func rollOver(subjects: [String], limit: Int, _ policy: StartPolicy, now: Timestamp) -> Query {
         """
         INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, createdAt, nextStartAt)
         SELECT a.matchId, a.userId, a.deviceId, a.instance + 1, 'pending', a.attributesType, a.app, a.environment, \(now), \(now)
@@ -63,6 +94,7 @@ enum PendingActivities {
           AND m.isLive AND \(Freshness.isFresh(now: now))
           AND NOT EXISTS (SELECT 1 FROM liveActivities n
               WHERE n.matchId = a.matchId AND n.userId = a.userId AND n.deviceId = a.deviceId AND n.instance > a.instance)
+        LIMIT \(limit)
         ON CONFLICT DO NOTHING
         """
     }

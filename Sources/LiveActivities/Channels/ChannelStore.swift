@@ -67,15 +67,20 @@ package struct ChannelStore: Sendable {
     }
 
     /// The channels of a subject that is on, as members of its audience.
-    package func recipients(of subject: String, behind timestamp: Int64? = nil) async throws -> [Recipient] {
-        try await pool.query(
+    package func recipients(of subject: String) async throws -> [Recipient] { try await recipients(behind: [(subject, Int64.max)]) }
+
+    /// The same of several subjects, each with a timestamp: channels that were sent it, or a newer one, are left out.
+    package func recipients(behind states: [(subject: String, timestamp: Int64)]) async throws -> [Recipient] {
+        guard !states.isEmpty else { return [] }
+        return try await pool.query(
             """
-            SELECT app, environment, channelId, lastTimestampSent, boundaryBudgetFullAt FROM activityChannels
-            WHERE matchId = \(subject) AND channelId IS NOT NULL AND retiredAt IS NULL
-              AND lastTimestampSent < coalesce(\(timestamp)::bigint, 9223372036854775807)
+            SELECT c.matchId, c.app, c.environment, c.channelId, c.lastTimestampSent, c.boundaryBudgetFullAt
+            FROM unnest(\(states.map(\.subject)), \(states.map(\.timestamp))) AS s(subject, timestamp)
+            JOIN activityChannels c ON c.matchId = s.subject
+            WHERE c.channelId IS NOT NULL AND c.retiredAt IS NULL AND c.lastTimestampSent < s.timestamp
             """
         ).map { row in
-            let (app, environment, id, last, budget) = try row.decode((String, String, String, Int64, Timestamp?).self)
+            let (subject, app, environment, id, last, budget) = try row.decode((String, String, String, String, Int64, Timestamp?).self)
             var recipient = Recipient(
                 ChannelKey(subject: subject, appEnvironment: AppEnvironment(app: app, environment: try stored(environment))),
                 channel: BroadcastChannel(id: id, storage: ChannelPolicy.storage),

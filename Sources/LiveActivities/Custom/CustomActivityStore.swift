@@ -43,7 +43,7 @@ package struct CustomActivityStore: Sendable {
                 }
                 try connection.execute(CustomQueries.address(start, subject: subject, now: now))
                 let devices =
-                    try connection.execute(PendingActivities.create(subjects: [subject], policy, now: now))
+                    try connection.execute(PendingActivities.create(subject, policy, now: now))
                     + CustomActivityStore.otherDevices(of: subject, type: type, on: connection, now: now)
                 guard devices > 0 else { throw UnreachableTargets() }
                 try CustomActivityStore.checkSize(subject, on: connection, now: now)
@@ -128,14 +128,17 @@ package struct CustomActivityStore: Sendable {
                         continue
                     }
                     try CustomActivityStore.checkSize(subject, on: connection, now: now)
-                    try connection.execute(PendingActivities.create(subjects: [subject], policy, now: now))
+                    try connection.execute(PendingActivities.create(subject, policy, now: now))
                     return (.created, nil)
                 }
                 let verdict = try put.verdict(on: stored)
                 if verdict.confirms { try connection.execute(CustomQueries.confirm("subject = \(subject)", now: now)) }
                 switch verdict {
                 case .stale: return (.stale, nil)
-                case .unchanged: return (.unchanged, nil)
+                case .unchanged:
+                    // What has an earlier number is older than this confirmation.
+                    try connection.execute(CustomQueries.note(put, subject: subject))
+                    return (.unchanged, nil)
                 case .end(let end):
                     _ = try CustomActivityStore.write(end, subject: subject, on: connection, now: now)
                     return (.ended, nil)

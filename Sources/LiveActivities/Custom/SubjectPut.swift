@@ -110,7 +110,7 @@ struct SubjectPut: Sendable {
                 CustomEnd(activityId: update.activityId, contentState: update.contentState, alert: update.alert, dismissAt: dismissAt)
             )
         }
-        let isQuiet = update.alert == nil && startAlert == nil && sequence == stored.sequence
+        let isQuiet = update.alert == nil && startAlert == nil
         let isLevel =
             (update.relevanceScore == nil || update.relevanceScore == stored.relevanceScore)
             && (freshFor == nil || freshFor == stored.freshFor)

@@ -189,6 +189,14 @@ struct FanOutState: Sendable {
         guard var slot = slots[job.recipient.key] else { return }
         slot.isInFlight = false
         inFlight -= 1
+        guard slot.recipient.address == job.recipient.address || slot.isRemoved else {
+            // The answer is about the token that was asked. The one that took its place meanwhile gets the state, and no second alert.
+            if ending == .sent { slot.alertedThrough = max(slot.alertedThrough, job.state.timestamp) }
+            slot.repeatAfter = nil
+            slots[job.recipient.key] = slot
+            enqueue(job.recipient.key, now: now)
+            return
+        }
         switch ending {
         case .sent, .skipped:
             slot.recipient.lastTimestamp = max(slot.recipient.lastTimestamp, job.state.timestamp)

@@ -31,10 +31,14 @@ extension PublishedState {
         self.alerts = alerts
         message = try LivePayloads.update(subject, alert: nil, now: now)
         broadcast = LivePayloads.broadcast(subject, alert: nil, now: now)
+        // An alert was checked together with its own state. Where it does not fit this one, the state goes without it.
         for alert in DueAlerts.candidates(alerts, now: now) {
-            alerted[alert.timestamp] = try LivePayloads.update(subject, alert: alert.alert, now: now)
+            alerted[alert.timestamp] = try? LivePayloads.update(subject, alert: alert.alert, now: now)
         }
     }
+
+    /// The alert that goes with the state; nil: none is due, or it does not fit.
+    func shown(_ due: DueAlerts) -> SubjectAlert? { due.shown.flatMap { alerted[$0.timestamp] == nil ? nil : $0 } }
 
     func message(_ due: DueAlerts) -> PushMessage { due.shown.flatMap { alerted[$0.timestamp] } ?? message }
 }

@@ -20,46 +20,56 @@ package struct RecipientStore: Sendable {
     }
 
     /// Those that listen to a channel are updated by it, though some have a token as well.
-    ///
-    /// - Parameter behind: only those that have not been sent this timestamp.
-    package func members(of subject: String, behind timestamp: Int64? = nil) async throws -> [Member] {
-        try await pool.query(
+    package func members(of subject: String) async throws -> [Member] { try await members(behind: [(subject, Int64.max)]) }
+
+    /// The same of several subjects, each with a timestamp: those that were sent it, or a newer one, are left out.
+    package func members(behind states: [(subject: String, timestamp: Int64)]) async throws -> [Member] {
+        guard !states.isEmpty else { return [] }
+        return try await pool.query(
             """
-            SELECT userId, deviceId, instance, updateTokenHash, lastTimestampSent FROM liveActivities
-            WHERE matchId = \(subject) AND status = 'active' AND updateTokenHash IS NOT NULL AND channelId IS NULL
-              AND lastTimestampSent < coalesce(\(timestamp)::bigint, 9223372036854775807)
-            ORDER BY lastTimestampSent, startOrder
+            SELECT a.matchId, a.userId, a.deviceId, a.instance, a.updateTokenHash, a.lastTimestampSent
+            FROM unnest(\(states.map(\.subject)), \(states.map(\.timestamp))) AS s(subject, timestamp)
+            JOIN liveActivities a ON a.matchId = s.subject
+            WHERE a.status = 'active' AND a.updateTokenHash IS NOT NULL AND a.channelId IS NULL AND a.lastTimestampSent < s.timestamp
+            ORDER BY a.lastTimestampSent, a.startOrder
             """
         ).map { row in
-            let (userId, deviceId, instance, hash, last) = try row.decode((String, String, Int32, String, Int64).self)
+            let (subject, userId, deviceId, instance, hash, last) = try row.decode((String, String, String, Int32, String, Int64).self)
             let key = ActivityKey(subject: subject, userId: userId, deviceId: deviceId, instance: Int(instance))
             return Member(key: key, tokenHash: hash, lastTimestamp: last)
         }
     }
 
-    /// The same with tokens, for those whose token is not known yet.
-    package func recipients(_ members: [Member]) async throws -> [Recipient] {
-        guard let subject = members.first?.key.subject else { return [] }
-        return try await pool.query(
+    /// The same with tokens, for those whose token is not known yet; and how many of these tokens cannot be decrypted. Such an activity
+    /// stays as it is, since the key may come back, and keeps nobody else from being updated.
+    package func recipients(_ members: [Member]) async throws -> (known: [Recipient], unreadable: Int) {
+        guard !members.isEmpty else { return ([], 0) }
+        let rows = try await pool.query(
             """
-            SELECT userId, deviceId, instance, updateToken, updateTokenHash, app, environment, lastTimestampSent, boundaryBudgetFullAt,
-                createdAt, \(AlertQueries.alertedThrough)
+            SELECT matchId, userId, deviceId, instance, updateToken, updateTokenHash, app, environment, lastTimestampSent,
+                boundaryBudgetFullAt, createdAt, \(AlertQueries.alertedThrough)
             FROM liveActivities a
-            WHERE matchId = \(subject) AND status = 'active' AND updateTokenHash = ANY(\(members.map(\.tokenHash)))
+            WHERE matchId = ANY(\(Array(Set(members.map(\.key.subject))))) AND status = 'active'
+              AND updateTokenHash = ANY(\(members.map(\.tokenHash)))
             """
-        ).map { row in
-            let values = try row.decode((String, String, Int32, String, String, String, String, Int64, Timestamp?, Timestamp, Int64).self)
-            var recipient = Recipient(
-                key: ActivityKey(subject: subject, userId: values.0, deviceId: values.1, instance: Int(values.2)),
-                token: try cipher.decrypt(values.3, as: .update, hash: try stored(values.4)),
-                app: values.5,
-                environment: try stored(values.6),
-                lastTimestamp: values.7
+        )
+        let known = try rows.compactMap { row -> Recipient? in
+            let values = try row.decode(
+                (String, String, String, Int32, String, String, String, String, Int64, Timestamp?, Timestamp, Int64).self
             )
-            recipient.budgetFullAt = values.8
-            recipient.createdAt = values.9
-            recipient.alertedThrough = values.10
+            guard let token = try? cipher.decrypt(values.4, as: .update, hash: try stored(values.5)) else { return nil }
+            var recipient = Recipient(
+                key: ActivityKey(subject: values.0, userId: values.1, deviceId: values.2, instance: Int(values.3)),
+                token: token,
+                app: values.6,
+                environment: try stored(values.7),
+                lastTimestamp: values.8
+            )
+            recipient.budgetFullAt = values.9
+            recipient.createdAt = values.10
+            recipient.alertedThrough = values.11
             return recipient
         }
+        return (known, rows.count - known.count)
     }
 }

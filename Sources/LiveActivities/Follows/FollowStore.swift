@@ -44,7 +44,7 @@ package struct FollowStore: Sendable {
                 """
             )
             try connection.execute(
-                PendingActivities.create(subjects: [matchId], userId: userId, startedByApp: startsHere ? deviceId : nil, policy, now: now)
+                PendingActivities.create(matchId, userId: userId, startedByApp: startsHere ? deviceId : nil, policy, now: now)
             )
             return try connection.query("SELECT phase, contentState FROM liveSubjects WHERE subject = \(matchId)").first.map { row in
                 let (phase, state) = try row.decode((String, String).self)

@@ -2,99 +2,159 @@ import Delivery
 import Postgres
 import PushContract
 
-/// The statements of one cycle. Each concerns all followers of the subjects at once and may be run again at any time.
+/// The statements of the cycle, each of which may be run again at any time. What concerns all followers of a subject is done in portions.
 struct OrchestratorStore: Sendable {
     private let pool: PostgresPool
     private let policy: StartPolicy
+    private let portion: Int
 
-    init(pool: PostgresPool, policy: StartPolicy = StartPolicy()) {
+    init(pool: PostgresPool, policy: StartPolicy = StartPolicy(), portion: Int = PendingActivities.portion) {
         self.pool = pool
         self.policy = policy
+        self.portion = portion
     }
 
-    /// Pending activities for followers who should have one and do not; how many were made.
-    func createMissing(_ subjects: [String], now: Timestamp) async throws -> Int {
-        guard !subjects.isEmpty else { return 0 }
-        let created = try await pool.execute(PendingActivities.create(subjects: subjects, policy, now: now))
-        return created + (try await pool.execute(PendingActivities.rollOver(subjects: subjects, policy, now: now)))
+    /// Pending activities for the next followers who should have one and do not; how many were made, and what is left.
+    ///
+    /// - Parameter users: subjects, each with the last follower who was looked at; "": none was.
+    func createMissing(after users: [String: String], now: Timestamp) async throws -> (created: Int, left: [String: String]) {
+        guard !users.isEmpty else { return (0, [:]) }
+        let limit = max(1, portion / users.count)
+        let rows = try await pool.query(PendingActivities.create(after: users, limit: limit, policy, now: now))
+            .map { try $0.decode((String, String, Int, Int).self) }
+        let subjects = Array(users.keys)
+        let renewed = try await pool.execute(PendingActivities.rollOver(subjects: subjects, limit: portion, policy, now: now))
+        var left: [String: String] = renewed < portion ? [:] : users
+        for (subject, last, count, _) in rows where count == limit { left[subject] = last }
+        return ((rows.first?.3 ?? 0) + renewed, left)
     }
 
-    /// Ends what is shown of matches whose day is over. They stay followed, and are shown again when play goes on; how many activities ended.
-    func endDay(_ matches: [String], now: Timestamp) async throws -> Int {
-        guard !matches.isEmpty else { return 0 }
-        return try await pool.performTransaction { connection in
-            let ended = try ActivityEnds.end("matchId = ANY(\(matches))", reason: .stumps, on: connection, now: now)
-            try connection.execute(OrchestratorStore.retireChannels(of: matches, now: now))
-            return ended
+    /// Ends the next activities of a match whose day is over. It stays followed, and is shown again when play goes on. False: none is left.
+    func endDay(_ match: String, now: Timestamp) async throws -> Bool {
+        try await pool.performTransaction { [portion] connection in
+            // Play may go on by now.
+            let resting = try connection.query("SELECT 1 FROM activeMatches WHERE matchId = \(match) AND phase = 'stumps' FOR SHARE")
+            guard !resting.isEmpty else { return false }
+            try connection.execute(OrchestratorStore.retireChannels(of: match, now: now))
+            let current = OrchestratorStore.current(match, limit: portion)
+            return try ActivityEnds.end(current, reason: .stumps, on: connection, now: now) == portion
         }
     }
 
-    /// Ends what is shown of those of the subjects whose source has confirmed nothing for very long; of how many the source is silent.
-    func endSilent(_ subjects: [String], now: Timestamp) async throws -> Int {
-        guard !subjects.isEmpty else { return 0 }
+    /// Those of the subjects whose source is silent; true: it has confirmed nothing for very long.
+    func silent(_ subjects: [String], now: Timestamp) async throws -> [String: Bool] {
+        guard !subjects.isEmpty else { return [:] }
         let silent = try await pool.query(
             """
             SELECT m.subject, \(Freshness.isLost(now: now)) FROM subjectSources m WHERE m.subject = ANY(\(subjects)) AND m.isLive
                 AND m.confirmedAt + m.silentAfter * interval '1 second' < \(now)
             """
         ).map { try $0.decode((String, Bool).self) }
-        let candidates = silent.filter(\.1).map(\.0)
-        guard !candidates.isEmpty else { return silent.count }
-        try await pool.performTransaction { connection in
-            // The source may have come back meanwhile.
-            var lost: [String] = []
-            for (table, id) in [("activeMatches", "matchId"), ("activitySubjects", "subject")] {
-                lost += try connection.query(
-                    """
-                    SELECT \(raw: id) FROM \(raw: table) m WHERE \(raw: id) = ANY(\(candidates)) AND \(Freshness.isLost(now: now))
-                    ORDER BY \(raw: id) FOR UPDATE
-                    """
-                ).map { try $0.decode(String.self) }
-            }
-            try ActivityEnds.end("matchId = ANY(\(lost))", reason: .matchEnd, cause: Freshness.cause, on: connection, now: now)
-            try connection.execute(OrchestratorStore.retireChannels(of: lost, now: now))
-        }
-        return silent.count
+        return Dictionary(uniqueKeysWithValues: silent)
     }
 
-    /// Ends what is shown of subjects that are over, and says when all of it may be forgotten; how many activities ended.
-    func endOver(_ subjects: [String], now: Timestamp) async throws -> Int {
-        guard !subjects.isEmpty else { return 0 }
-        return try await pool.performTransaction { connection in
-            let ended = try ActivityEnds.end("matchId = ANY(\(subjects))", reason: .matchEnd, on: connection, now: now)
+    /// Ends the next activities of a subject whose source has confirmed nothing for very long. False: none is left.
+    func endSilent(_ subject: String, now: Timestamp) async throws -> Bool {
+        try await pool.performTransaction { [portion] connection in
+            let (table, id) = subject.contains("/") ? ("activitySubjects", "subject") : ("activeMatches", "matchId")
+            // The source may have come back meanwhile.
+            let lost = try connection.query(
+                "SELECT 1 FROM \(raw: table) m WHERE \(raw: id) = \(subject) AND \(Freshness.isLost(now: now)) FOR UPDATE"
+            )
+            guard !lost.isEmpty else { return false }
+            try connection.execute(OrchestratorStore.retireChannels(of: subject, now: now))
+            let current = OrchestratorStore.current(subject, limit: portion)
+            return try ActivityEnds.end(current, reason: .matchEnd, cause: Freshness.cause, on: connection, now: now) == portion
+        }
+    }
+
+    /// Ends the next activities of a subject that is over, and says when what there is of it may be forgotten. False: nothing is left.
+    func endOver(_ subject: String, now: Timestamp) async throws -> Bool {
+        try await pool.performTransaction { [portion] connection in
             let expiry = now + SubjectStore.retention
             try connection.execute(
                 """
                 UPDATE activeMatches SET endedAt = coalesce(endedAt, \(now)), expiresAt = coalesce(expiresAt, \(expiry)), pollerState = 'ended'
-                WHERE matchId = ANY(\(subjects)) AND (expiresAt IS NULL OR endedAt IS NULL OR pollerState <> 'ended')
+                WHERE matchId = \(subject) AND (expiresAt IS NULL OR endedAt IS NULL OR pollerState <> 'ended')
                 """
             )
-            try connection.execute(OrchestratorStore.retireChannels(of: subjects, now: now))
-            try connection.execute(
-                "UPDATE activitySubjects SET expiresAt = \(expiry) WHERE subject = ANY(\(subjects)) AND expiresAt IS NULL"
+            try connection.execute(OrchestratorStore.retireChannels(of: subject, now: now))
+            let current = OrchestratorStore.current(subject, limit: portion)
+            let ended = try ActivityEnds.end(current, reason: .matchEnd, on: connection, now: now)
+            let follows = try connection.execute(
+                """
+                UPDATE follows SET expiresAt = \(expiry) WHERE (userId, matchId) IN (
+                    SELECT userId, matchId FROM follows WHERE matchId = \(subject) AND expiresAt IS NULL LIMIT \(portion))
+                """
             )
-            for table in ["follows", "liveActivities"] {
-                try connection.execute(
-                    "UPDATE \(raw: table) SET expiresAt = \(expiry) WHERE matchId = ANY(\(subjects)) AND expiresAt IS NULL"
-                )
-            }
-            return ended
+            // Last: a subject is not released as long as one of its activities, or the subject, does not expire.
+            guard follows < portion else { return true }
+            let activities = try connection.execute(
+                """
+                UPDATE liveActivities SET expiresAt = \(expiry) WHERE (matchId, userId, deviceId, instance) IN (
+                    SELECT matchId, userId, deviceId, instance FROM liveActivities
+                    WHERE matchId = \(subject) AND expiresAt IS NULL AND status = 'ended' LIMIT \(portion))
+                """
+            )
+            if max(ended, activities) == portion { return true }
+            try connection.execute("UPDATE activitySubjects SET expiresAt = \(expiry) WHERE subject = \(subject) AND expiresAt IS NULL")
+            return false
         }
     }
 
-    /// Channels send the end, and are deleted; another day has one of its own.
-    private static func retireChannels(of subjects: [String], now: Timestamp) -> Query {
+    /// Gives up those of the subjects that were over a quarter of an hour ago, unless an activity is left to be ended; the others stay
+    /// leased. A correction of the last state comes in that time. Those that were given up.
+    func release(_ subjects: [String], now: Timestamp) async throws -> [String] {
+        guard !subjects.isEmpty else { return [] }
+        var released: [String] = []
+        for (table, id) in [("activeMatches", "matchId"), ("activitySubjects", "subject")] {
+            released += try await pool.query(
+                """
+                UPDATE \(raw: table) m SET releasedAt = \(now), owner = NULL, leaseUntil = NULL
+                WHERE \(raw: id) = ANY(\(subjects)) AND endedAt <= \(now - OrchestratorStore.releaseAfter) AND expiresAt IS NOT NULL
+                    AND NOT EXISTS (SELECT FROM liveActivities a WHERE a.matchId = m.\(raw: id) AND a.expiresAt IS NULL)
+                RETURNING \(raw: id)
+                """
+            ).map { try $0.decode(String.self) }
+        }
+        return released
+    }
+
+    /// Those of the subjects, which are over, of which an activity is left.
+    func unfinished(_ subjects: [String]) async throws -> [String] {
+        guard !subjects.isEmpty else { return [] }
+        return try await pool.query(
+            """
+            SELECT s.subject FROM unnest(\(subjects)) AS s(subject)
+            WHERE EXISTS (SELECT FROM liveActivities a WHERE a.matchId = s.subject AND a.expiresAt IS NULL)
+            """
+        ).map { try $0.decode(String.self) }
+    }
+
+    private static let releaseAfter = Duration.seconds(900)
+    private static let sweptAtOnce = 10_000
+
+    private static func current(_ subject: String, limit: Int) -> Query {
         """
-        UPDATE activityChannels SET retiredAt = \(now), endDueAt = CASE WHEN channelId IS NOT NULL THEN \(now)::timestamptz END
-        WHERE matchId = ANY(\(subjects)) AND retiredAt IS NULL
+        (matchId, userId, deviceId, instance) IN (SELECT matchId, userId, deviceId, instance FROM liveActivities
+            WHERE matchId = \(subject) AND status <> 'ended' LIMIT \(limit))
         """
     }
 
-    /// Forgets what ended long ago; how many rows.
+    /// Channels send the end, and are deleted; another day has one of its own.
+    private static func retireChannels(of subject: String, now: Timestamp) -> Query {
+        """
+        UPDATE activityChannels SET retiredAt = \(now), endDueAt = CASE WHEN channelId IS NOT NULL THEN \(now)::timestamptz END
+        WHERE matchId = \(subject) AND retiredAt IS NULL
+        """
+    }
+
+    /// Forgets what ended long ago; how many rows. Of what a large following leaves, a part at a time.
     func sweep(now: Timestamp) async throws -> Int {
         var swept = 0
         for table in ["liveActivities", "follows", "activeMatches", "activitySubjects"] {
-            swept += try await pool.execute("DELETE FROM \(raw: table) WHERE expiresAt <= \(now)")
+            let expired: Query = "SELECT ctid FROM \(raw: table) WHERE expiresAt <= \(now) LIMIT \(OrchestratorStore.sweptAtOnce)"
+            swept += try await pool.execute("DELETE FROM \(raw: table) WHERE ctid = ANY(ARRAY(\(expired)))")
         }
         // Of matches that never came.
         swept += try await pool.execute(

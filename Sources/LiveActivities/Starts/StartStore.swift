@@ -14,6 +14,18 @@ struct StartStore: Sendable {
         self.channels = channels
     }
 
+    /// Those of the subjects that have a due start, the most important first.
+    func due(_ subjects: [String], now: Timestamp) async throws -> [String] {
+        guard !subjects.isEmpty else { return [] }
+        return try await pool.query(
+            """
+            SELECT m.subject FROM liveSubjects m WHERE m.subject = ANY(\(subjects))
+                AND EXISTS (SELECT FROM liveActivities a WHERE a.matchId = m.subject AND a.status = 'pending' AND a.nextStartAt <= \(now))
+            ORDER BY m.startPriority, m.subject
+            """
+        ).map { try $0.decode(String.self) }
+    }
+
     /// Puts up to `limit` due starts of a subject into the send queue, in the order of the devices' hashes; how many. None of these
     /// activities is due again before its start has come to an outcome.
     ///

@@ -22,7 +22,7 @@ enum SubjectProgress: String, Sendable, Hashable, CaseIterable {
     ) throws -> SubjectProgress {
         let open: Query = "SELECT 1 FROM liveActivities WHERE matchId = \(subject)"
         if try !connection.query("\(open) AND status = 'active' LIMIT 1").isEmpty { return .active }
-        try connection.execute(PendingActivities.create(subjects: [subject], policy, now: now))
+        try connection.execute(PendingActivities.create(subject, policy, now: now))
         if try !connection.query("\(open) AND status = 'pending' LIMIT 1").isEmpty { return .starting }
         if type.otherDevices.android == .states {
             // An Android device takes updates without an activity.

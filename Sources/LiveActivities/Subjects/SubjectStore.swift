@@ -8,35 +8,64 @@ package struct SubjectStore: Sendable {
     package static let retention = Duration.seconds(48 * 3600)
 
     private static let columns = RowLease(owner: "owner", until: "leaseUntil", epoch: "epoch")
+    private static let tables = [("activeMatches", "matchId"), ("activitySubjects", "subject")]
 
     private let pool: PostgresPool
 
     package init(pool: PostgresPool) { self.pool = pool }
 
-    /// Leases subjects that are free or whose lease expired, and renews those leased; all that are leased then.
+    /// Which subjects are leased, each with its epoch, and how long at least.
+    struct Leases: Sendable {
+        var epochs: [String: Int64] = [:]
+        var left: Duration?
+    }
+
+    /// Renews leases that have not run out; what is leased then. What somebody is writing to is renewed the next time, while there is time.
+    func renew(owner: String, lease: Duration) async throws -> Leases {
+        var leases = Leases()
+        for (table, id) in SubjectStore.tables {
+            let isLeased: Query = "owner = \(owner) AND releasedAt IS NULL AND leaseUntil > clock_timestamp()"
+            try await pool.execute(
+                """
+                UPDATE \(raw: table) SET leaseUntil = \(RowLease.end(of: lease)) WHERE \(raw: id) IN (
+                    SELECT \(raw: id) FROM \(raw: table) WHERE \(isLeased) ORDER BY \(raw: id) FOR UPDATE SKIP LOCKED)
+                """
+            )
+            let rows = try await pool.query(
+                """
+                SELECT \(raw: id), epoch, extract(epoch FROM leaseUntil - clock_timestamp())::double precision FROM \(raw: table)
+                WHERE \(isLeased) AND leaseUntil > \(RowLease.end(of: lease / 3))
+                """
+            ).map { try $0.decode((String, Int64, Double).self) }
+            for (subject, epoch, left) in rows {
+                leases.epochs[subject] = epoch
+                leases.left = min(leases.left ?? lease, .seconds(left))
+            }
+        }
+        return leases
+    }
+
+    /// Leases up to `limit` subjects of a kind that nobody has leased, first those that are not over; how many. What ended and has no
+    /// activity left is not leased any more.
     ///
     /// The epoch rises with each change of the owner; each write for a subject names it.
-    package func claim(owner: String, lease: Duration) async throws -> [LiveSubject] {
-        let matches = try await pool.query(
-            """
-            UPDATE activeMatches SET \(SubjectStore.columns.assign(to: owner, for: lease)) WHERE matchId IN (
-                SELECT matchId FROM activeMatches WHERE \(SubjectStore.free(owner)) ORDER BY matchId FOR UPDATE SKIP LOCKED)
-            RETURNING \(raw: LiveSubject.matchColumns)
-            """
-        ).map(LiveSubject.init(match:))
-        let others = try await pool.query(
-            """
-            UPDATE activitySubjects SET \(SubjectStore.columns.assign(to: owner, for: lease)) WHERE subject IN (
-                SELECT subject FROM activitySubjects WHERE \(SubjectStore.free(owner)) ORDER BY subject FOR UPDATE SKIP LOCKED)
-            RETURNING \(raw: LiveSubject.customColumns)
-            """
-        ).map(LiveSubject.init(custom:))
-        return matches + others
+    func claim(owner: String, lease: Duration, limit: Int) async throws -> Int {
+        var claimed = 0
+        for (table, id) in SubjectStore.tables {
+            claimed += try await pool.execute(
+                """
+                UPDATE \(raw: table) SET \(SubjectStore.columns.assign(to: owner, for: lease)) WHERE \(raw: id) IN (
+                    SELECT \(raw: id) FROM \(raw: table) WHERE \(SubjectStore.columns.isFree) AND releasedAt IS NULL
+                    ORDER BY endedAt NULLS FIRST, \(raw: id) LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+                """
+            )
+        }
+        return claimed
     }
 
     /// Whether there is a subject that nobody holds.
     func isAnyUnleased() async throws -> Bool {
-        let free: Query = "\(SubjectStore.columns.isFree) AND coalesce(expiresAt, 'infinity') > clock_timestamp()"
+        let free: Query = "\(SubjectStore.columns.isFree) AND releasedAt IS NULL"
         return try await pool.query(
             "SELECT EXISTS (SELECT FROM activeMatches WHERE \(free)) OR EXISTS (SELECT FROM activitySubjects WHERE \(free))"
         )[0].decode(Bool.self)
@@ -46,18 +75,17 @@ package struct SubjectStore: Sendable {
     package func changed(owner: String, known: [String: Int64]) async throws -> [LiveSubject] {
         let ids = Array(known.keys)
         let stamps = ids.map { known[$0] ?? 0 }
+        let isLeased: Query = "owner = \(owner) AND releasedAt IS NULL AND leaseUntil > clock_timestamp()"
         let matches = try await pool.query(
             """
             SELECT \(raw: LiveSubject.matchColumns) FROM activeMatches
-            WHERE owner = \(owner) AND leaseUntil > clock_timestamp()
-              AND (matchId, stateTimestamp) NOT IN (SELECT * FROM unnest(\(ids), \(stamps)))
+            WHERE \(isLeased) AND (matchId, stateTimestamp) NOT IN (SELECT * FROM unnest(\(ids), \(stamps)))
             """
         ).map(LiveSubject.init(match:))
         let others = try await pool.query(
             """
             SELECT \(raw: LiveSubject.customColumns) FROM activitySubjects
-            WHERE owner = \(owner) AND leaseUntil > clock_timestamp()
-              AND (subject, stateTimestamp) NOT IN (SELECT * FROM unnest(\(ids), \(stamps)))
+            WHERE \(isLeased) AND (subject, stateTimestamp) NOT IN (SELECT * FROM unnest(\(ids), \(stamps)))
             """
         ).map(LiveSubject.init(custom:))
         return matches + others
@@ -109,7 +137,7 @@ package struct SubjectStore: Sendable {
 
     /// Releases all leases; at shutdown.
     package func release(owner: String) async throws {
-        for table in ["activeMatches", "activitySubjects"] {
+        for (table, _) in SubjectStore.tables {
             try await pool.execute("UPDATE \(raw: table) SET leaseUntil = NULL WHERE owner = \(owner)")
         }
     }
@@ -130,9 +158,5 @@ package struct SubjectStore: Sendable {
                 """
             )
         }
-    }
-
-    private static func free(_ owner: String) -> Query {
-        "\(columns.isAvailable(to: owner)) AND coalesce(expiresAt, 'infinity') > clock_timestamp()"
     }
 }
