@@ -42,7 +42,10 @@ struct BaselineImportTests {
             let rule = Spike.rule
             let now = Traffic.start.timestamp
             try await pool.execute(
-                "INSERT INTO alertRuleProgress (rule, ruleVersion, asOf, evaluatedAt) VALUES (\(rule.name), \(rule.version), \(now), \(now))"
+                """
+                INSERT INTO alertRuleProgress (rule, ruleVersion, asOf, evaluatedAt)
+                VALUES (\(rule.name), \(rule.version), \(now), \(now))
+                """
             )
             for (version, day) in [(rule.version, "2026-01-04"), (rule.version, "2025-11-01"), ("earlier", "2026-01-04")] {
                 try await pool.execute(
@@ -53,7 +56,9 @@ struct BaselineImportTests {
                 )
             }
             try await BaselineStore.clean([rule], now: now, on: pool)
-            let left = try await pool.query("SELECT ruleVersion, day::text FROM alertBaselineDays").map { try $0.decode((String, String).self) }
+            let left = try await pool.query("SELECT ruleVersion, day::text FROM alertBaselineDays").map {
+                try $0.decode((String, String).self)
+            }
             #expect(left.map(\.0) == [rule.version] && left.map(\.1) == ["2026-01-04"])
         }
     }

@@ -50,9 +50,9 @@ struct RuleChangeTests {
                 #expect(over.resolvedReason == "rule_changed")
                 #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing", "resolved"])
                 // A rule that is gone leaves no state; the other one has that of its version.
-                let versions = try await pool.query("SELECT DISTINCT ruleVersion FROM alertSnapshots WHERE rule = 'ProviderUnavailable'").map {
-                    try $0.decode(String.self)
-                }
+                let versions = try await pool.query(
+                    "SELECT DISTINCT ruleVersion FROM alertSnapshots WHERE rule = 'ProviderUnavailable'"
+                ).map { try $0.decode(String.self) }
                 #expect(versions == rules.filter { $0.name == "ProviderUnavailable" }.map(\.version))
             }
         }

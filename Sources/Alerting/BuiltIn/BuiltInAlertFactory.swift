@@ -138,7 +138,7 @@ enum BuiltInAlertFactory {
 }
 
 extension Alert {
-    /// What there is at most one open alert of, within a rule: the group, or the receiver and severity or the key a built-in alert is about.
+    /// What there is at most one open alert of, within a rule: the group; of a built-in alert, the receiver and severity, or the key.
     var key: String {
         switch rule {
         case BuiltInAlert.notificationsDeadLettered.rawValue, BuiltInAlert.receiverUnreachable.rawValue:

@@ -29,8 +29,8 @@ enum BuiltInStore {
         return gap
     }
 
-    /// What waits although its delivery was attempted, and what waits for receivers that are not configured; without what waits for the end of
-    /// a silence or of quiet hours, as `NotificationClaim` decides.
+    /// What waits although its delivery was attempted, and what waits for receivers that are not configured; without what waits for the end
+    /// of a silence or of quiet hours, as `NotificationClaim` decides.
     static func receiverOutages(
         _ receivers: ReceiverSet,
         now: Timestamp,

@@ -16,7 +16,7 @@ struct AlertWriter {
         if alert.silencedBy == nil { try await enqueue(alert.id, receivers: receivers) }
     }
 
-    /// Receivers that were not notified of the alert are not notified of its end; under a silence that includes those of which nothing was sent.
+    /// Receivers that were not notified of the alert are not notified of its end; under a silence, nor are those to which nothing was sent.
     func resolve(_ alert: Alert, minute: Minute) async throws {
         try await transaction.execute(
             """

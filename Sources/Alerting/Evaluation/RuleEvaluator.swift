@@ -146,10 +146,10 @@ package final class RuleEvaluator: Service, Sendable {
         }
     }
 
-    /// One rule's statements may take longer than the lease lasts. Without a renewal another instance would take over in their middle, be late
-    /// in turn, and neither would get past that rule.
+    /// One rule's statements may take longer than the lease lasts. Without a renewal another instance would take over in their middle, be
+    /// late in turn, and neither would get past that rule.
     private func renewLease() async {
-        while (try? await clock.sleep(for: configuration.leaseDuration / 3, tolerance: nil)) != nil {
+        while !Task.isCancelled, (try? await clock.sleep(for: configuration.leaseDuration / 3, tolerance: nil)) != nil {
             // A failure is noticed by the next commit.
             _ = try? await claim()
         }
@@ -220,7 +220,7 @@ package final class RuleEvaluator: Service, Sendable {
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                // Also when it is called unavailable, as a query that exceeds its time or its memory is: the other rules do not depend on it.
+                // Also what is called unavailable, as a query that exceeds its time or its memory is: the other rules do not depend on it.
                 faults[rule.name] = "\(error)"
                 if (error as? PostgresError)?.isUnavailable ?? !(error is DecodingError) { unavailable.append(error) }
                 logger.error(
@@ -276,6 +276,7 @@ package final class RuleEvaluator: Service, Sendable {
         metrics.idle()
         state.withLock {
             $0.evaluated = nil
+            $0.lateCheckedAt = nil
             $0.succeededAt = nil
         }
     }

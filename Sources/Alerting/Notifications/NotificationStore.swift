@@ -12,7 +12,7 @@ enum NotificationStore {
         e.acknowledgedBy
         """
 
-    /// Condition: nothing of a notification was sent. One that was tried may have arrived, even if its notifier did not live to record it.
+    /// Condition: nothing of a notification was sent. One that was claimed may have arrived, although its notifier did not record it.
     static let isUnsent: Query = "attempts = 0 AND leaseEpoch IS NULL"
 
     /// Records a try and moves the order key on. Nothing happens when the claim is not ours any more.
@@ -71,7 +71,7 @@ enum NotificationStore {
         )
     }
 
-    /// Retries what a receiver rejected once it accepts notifications again, while it is still true and nothing later was sent: five attempts in
+    /// Retries what a receiver rejected once it accepts notifications again, while it is true and nothing later was sent: five attempts in
     /// all, so that a notification it never accepts is not retried for ever. Returns how many are pending again.
     @discardableResult
     static func retry(

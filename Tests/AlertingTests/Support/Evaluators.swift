@@ -24,8 +24,8 @@ struct RestlessClock: Clock {
     var minimumResolution: Duration { .zero }
 
     func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-        await Task.yield()
         try Task.checkCancellation()
+        await Task.yield()
     }
 }
 
