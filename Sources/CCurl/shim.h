@@ -34,6 +34,11 @@ static inline CURLcode pw_easy_set_callback(CURL *easy, CURLoption option, pw_cu
     return curl_easy_setopt(easy, option, value);
 }
 
+// The option's first spelling; later headers have both.
+static inline CURLcode pw_easy_allow_refused_recipients(CURL *easy) {
+    return curl_easy_setopt(easy, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);
+}
+
 static inline CURLcode pw_easy_set_seek(CURL *easy, curl_seek_callback value) {
     return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
 }

@@ -1,9 +1,10 @@
 import AlertRules
-import Alerting
 import Postgres
 import PushContract
 import TestDatabase
 import Testing
+
+@testable import Alerting
 
 @Suite("History that is imported for a baseline")
 struct BaselineImportTests {
@@ -32,6 +33,33 @@ struct BaselineImportTests {
             let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 179)
             let alerts = try await RuleBacktest(span: span, on: pool).run(Rules.tokens).alerts
             #expect(alerts.map(\.fired.evidence.level) == [.reference])
+        }
+    }
+
+    @Test("stored days are removed once no baseline looks at them, and with the version they are of")
+    func clean() async throws {
+        try await withDatabase { pool in
+            let rule = Spike.rule
+            let now = Traffic.start.timestamp
+            try await pool.execute(
+                """
+                INSERT INTO alertRuleProgress (rule, ruleVersion, asOf, evaluatedAt)
+                VALUES (\(rule.name), \(rule.version), \(now), \(now))
+                """
+            )
+            for (version, day) in [(rule.version, "2026-01-04"), (rule.version, "2025-11-01"), ("earlier", "2026-01-04")] {
+                try await pool.execute(
+                    """
+                    INSERT INTO alertBaselineDays (rule, ruleVersion, stratum, day, hourAttempts, hourBad, excludedMinutes)
+                    VALUES (\(rule.name), \(version), '{}', \(raw: "DATE '\(day)'"), '{}', '{}', 0)
+                    """
+                )
+            }
+            try await BaselineStore.clean([rule], now: now, on: pool)
+            let left = try await pool.query("SELECT ruleVersion, day::text FROM alertBaselineDays").map {
+                try $0.decode((String, String).self)
+            }
+            #expect(left.map(\.0) == [rule.version] && left.map(\.1) == ["2026-01-04"])
         }
     }
 }

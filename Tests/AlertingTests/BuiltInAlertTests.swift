@@ -73,6 +73,104 @@ struct BuiltInAlertTests {
         }
     }
 
+    @Test("a built-in alert that begins under a silence is notified of when the silence ends; a later silence mutes it")
+    func silenced() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<30, attempts: 10, bad: 0)
+            let clock = HandClock()
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            let heart = WriterHeartbeat(pool: pool, logger: .silent, now: { clock.now })
+            for minute in 1...30 as ClosedRange<Int64> {
+                clock.set(Self.minutes(minute))
+                try await heart.heartbeat()
+            }
+            func pass(_ minutes: ClosedRange<Int64>) async throws -> Alert {
+                for minute in minutes {
+                    clock.set(Self.minutes(minute))
+                    try await evaluator.evaluate(minutes: Int(minute) - 1)
+                }
+                return try #require(try await AlertStore.open(on: pool).first)
+            }
+            func silence(_ minutes: Range<Int64>) async throws {
+                let silence = AlertSilence(
+                    matchers: [SilenceMatcher(name: "alertname", value: "*")],
+                    startsAt: Self.minutes(minutes.lowerBound),
+                    endsAt: Self.minutes(minutes.upperBound),
+                    author: "ada",
+                    reason: "planned work",
+                    createdAt: Self.start
+                )
+                try await SilenceStore.insert(silence, on: pool)
+            }
+            try await silence(0..<38)
+            #expect(try await pass(31...37).silencedBy != nil)
+            #expect(try await Recorded.outbox(pool) == [])
+            #expect(try await pass(38...39).silencedBy == nil)
+            #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
+            try await silence(40..<45)
+            #expect(try await pass(40...41).silencedBy != nil)
+            let notifier = Notifier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
+            #expect(try await notifier.deliverDue() == 0)
+            #expect(try await pass(45...46).silencedBy == nil)
+            #expect(try await notifier.deliverDue() == 1)
+            #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
+        }
+    }
+
+    @Test("a page that is rejected while the alert about a rejected ticket is open is another alert, and a page")
+    func deadLetteredPage() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let receivers = [ReceiverConfiguration.webhook("team", url: "http://team"), .webhook("chat", url: "http://chat")]
+            try await fireOnce(pool, receivers: receivers, clock: clock)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
+                OutboundResponse(status: request.url == "http://team" ? 404 : 200)
+            }
+            try await notifier.deliverDue()
+            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+            let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
+            for (minutes, severity) in [(36, Severity.ticket), (37, .page), (38, .page)] {
+                try await pool.execute("UPDATE alerts SET severity = \(severity.rawValue) WHERE rule = 'ProviderUnavailable'")
+                clock.advance(.seconds(60))
+                try await evaluator.evaluate(minutes: minutes)
+                let open = try await AlertStore.open(rule: "NotificationsDeadLettered", on: pool)
+                #expect(open.map(\.severity) == [severity])
+                #expect(try await receiversNotified(pool, of: try #require(open.first?.id)) == ["chat"])
+            }
+            #expect(try await AlertStore.resolved(limit: 10, on: pool).map(\.severity) == [.ticket])
+        }
+    }
+
+    @Test("what waits for the end of a silence or of quiet hours makes no receiver unreachable")
+    func waitsOnPurpose() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let zone = try #require(TimeZone(identifier: "UTC"))
+            let quiet = try #require(QuietHours("12:00-14:00", zone: zone))
+            let hook = WebhookReceiver(name: "team", url: "http://team", secret: nil)
+            let receivers = [ReceiverConfiguration(hook, policy: ReceiverPolicy(quiet: quiet))]
+            try await fireOnce(pool, receivers: receivers, clock: clock)
+            try await pool.execute("UPDATE notifications SET attempts = 1")
+            func outages() async throws -> [ReceiverOutage] {
+                try await BuiltInStore.receiverOutages(ReceiverSet(receivers: receivers), now: clock.now, on: pool)
+            }
+            #expect(try await outages().map(\.receiver) == ["team"])
+            try await pool.execute("UPDATE alerts SET severity = 'ticket'")
+            #expect(try await outages() == [])
+            try await pool.execute("UPDATE alerts SET severity = 'page', silencedBy = gen_random_uuid()")
+            #expect(try await outages() == [])
+            // It waits anew when the silence ends: the notifier had no time yet.
+            clock.advance(.seconds(3600))
+            try await pool.withTransaction { transaction in
+                let id = try await transaction.query("UPDATE alerts SET silencedBy = NULL RETURNING alertId")[0].decode(UUID.self)
+                let lease = AlertLease(name: "t", holder: "t", epoch: 0)
+                try await AlertWriter(transaction: transaction, lease: lease, now: clock.now).enqueueMuted(id, receivers: ["team"])
+            }
+            #expect(try await outages().map(\.waitingSince) == [clock.now])
+        }
+    }
+
     @Test("LabelsFolded names the key, and ends an hour after its last folded attempt")
     func labelsFolded() async throws {
         try await withDatabase { pool in

@@ -44,6 +44,7 @@ struct EscalationFileTests {
             ("escalate:\n  steps:\n    - { receivers: [x] }", "receivers.yml:10: there is no receiver 'x'; defined: a, b, c, log"),
             ("escalate:\n  steps:\n    - { wait: 5m, receivers: [b] }", "the first step waits for 'unconfirmed' or 'unacknowledged'"),
             ("escalate:\n  steps:\n    - { duty: night }", "there is no duty list 'night'; defined: week"),
+            ("escalate:\n  steps:\n    - { receivers: [b, c, b] }", "receivers.yml:10: the step names the receiver 'b' twice"),
             ("escalate:\n  steps:\n    - {}", "a step needs receivers or duty"),
             ("escalate:\n  steps:\n    - { receivers: [b], every: 5m }", "unknown key 'every'; known: receivers, duty, wait"),
             ("escalate: { unconfirmed: 0m, steps: [{ receivers: [b] }] }", "unconfirmed is a duration from 1m to 1d, such as 15m"),

@@ -189,6 +189,39 @@ struct EscalationTests {
         }
     }
 
+    @Test("a step that names a receiver twice notifies it once, and a step that fails keeps no page from being delivered")
+    func faults() async throws {
+        let wire = Wire()
+        try await withDatabase { pool in
+            let clock = HandClock()
+            var set = Self.set()
+            set.escalation?.steps[0].receivers = ["b", "b"]
+            let notifier = Self.notifier(pool, set, clock, wire)
+            _ = try await fire(pool, at: clock.now)
+            try await notifier.deliverDue()
+            try await run(notifier, clock, seconds: 60)
+            #expect(wire.all == ["a firing", "b firing"])
+            try await pool.execute("ALTER TABLE alertTransitions ADD CHECK (kind <> 'escalated') NOT VALID")
+            clock.advance(.seconds(30))
+            _ = try await fire(pool, at: clock.now)
+            try await notifier.deliverDue()
+            #expect(wire.all == ["a firing", "b firing", "a firing"])
+        }
+    }
+
+    @Test("a page that waited for the end of a silence is confirmed when it is accepted, also by a clock behind that of the evaluator")
+    func clocks() async throws {
+        try await with { pool, notifier, clock, id in
+            try await pool.withTransaction { transaction in
+                let lease = AlertLease(name: "t", holder: "t", epoch: 0)
+                try await AlertWriter(transaction: transaction, lease: lease, now: clock.now + .seconds(10))
+                    .enqueueMuted(id, receivers: ["a"])
+            }
+            try await notifier.deliverDue()
+            #expect(try await EscalationStore.state(of: id, people: ["a", "b"], on: pool)?.isConfirmed == true)
+        }
+    }
+
     @Test("whatever receivers are broken and how, a working one has the page within 63 s, nothing comes after the end, and nothing twice")
     func brokenReceivers() async throws {
         try await withDatabase { pool in

@@ -1,6 +1,8 @@
 import AlertRules
+import Foundation
 import Postgres
 import PushContract
+import Synchronization
 import TestDatabase
 import Testing
 
@@ -162,6 +164,76 @@ struct EvaluatorRestartTests {
             }
             let epochs = try await pool.query("SELECT epoch FROM alertTransitions").map { try $0.decode(Int64.self) }
             #expect(epochs == [stale.epoch + 1])
+        }
+    }
+
+    @Test("an evaluator extends its lease while a rule takes longer than the lease lasts, and another one waits")
+    func renewal() async throws {
+        try await withDatabase { pool in
+            try await trace(try await Traffic(pool))
+            let second = RuleEvaluator.forTest(pool)
+            let first = RuleEvaluator.forTest(pool, sleeps: RestlessClock()) { _ in
+                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() + interval '5 seconds'")
+                // Until the lease is extended, or without that, is over.
+                while try await pool.query(
+                    "SELECT expiresAt BETWEEN clock_timestamp() AND clock_timestamp() + interval '30 seconds' FROM alertLeases"
+                )[0].decode(Bool.self) {}
+                try await second.evaluate(minutes: 50)
+                return BacklogNumbers(waiting: 0)
+            }
+            try await first.evaluate(minutes: 20)
+            try await first.evaluate(minutes: 50)
+            #expect(try await Recorded.transitions(pool).count == 1)
+            #expect(try await lease(pool)?.epoch == 1)
+            #expect(first.succeededAt != nil && second.succeededAt == nil)
+        }
+    }
+
+    @Test("an evaluator that was replaced in the middle of a rule stops without an error, and what the other one wrote stays")
+    func replaced() async throws {
+        try await withDatabase { pool in
+            try await trace(try await Traffic(pool))
+            let second = RuleEvaluator.forTest(pool)
+            let first = RuleEvaluator.forTest(pool) { _ in
+                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                try await second.evaluate(minutes: 50)
+                return BacklogNumbers(waiting: 0)
+            }
+            try await first.evaluate(minutes: 20)
+            try await first.evaluate(minutes: 50)
+            #expect(try await Recorded.transitions(pool).count == 1)
+            #expect(first.succeededAt == nil && second.succeededAt != nil)
+        }
+    }
+
+    @Test("a rule that fails keeps none of the others from being evaluated, whatever the error; only where all fail is it thrown")
+    func oneFault() async throws {
+        for error in [PostgresError(.callTimeout, "no answer in time"), CocoaError(.fileNoSuchFile)] as [any Error] {
+            try await withDatabase { pool in
+                try await trace(try await Traffic(pool))
+                let rules = ["First", "Second"].map { Rules.make($0, Rules.provider5xx.condition, by: [.provider]) }
+                let failures = Mutex(0)
+                let fails = Mutex(1)
+                let evaluator = RuleEvaluator.forTest(pool, rules) { _ in
+                    let fails = fails.withLock { $0 }
+                    let isFailing = failures.withLock { count in
+                        count += 1
+                        return count <= fails
+                    }
+                    if isFailing { throw error }
+                    return BacklogNumbers(waiting: 0)
+                }
+                try await evaluator.evaluate(minutes: 20)
+                try await evaluator.evaluate(minutes: 50)
+                #expect(evaluator.faults.count == 1)
+                #expect(try await Recorded.transitions(pool).map(\.kind) == ["firing"])
+                try await evaluator.evaluate(minutes: 50)
+                #expect(evaluator.faults == [:])
+                #expect(try await Recorded.transitions(pool).map(\.kind) == ["firing", "firing"])
+                // Of the other provider, for both rules.
+                fails.withLock { $0 = .max }
+                await #expect(throws: (any Error).self) { try await evaluator.evaluate(minutes: 90) }
+            }
         }
     }
 

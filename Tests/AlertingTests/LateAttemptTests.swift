@@ -116,6 +116,37 @@ struct LateAttemptTests {
         }
     }
 
+    @Test("while a rule has a fault, the others evaluate late minutes again every few minutes, and not each time")
+    func fault() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<70, attempts: 100, bad: 0)
+            let other = Rules.make("Other", Rules.provider5xx.condition, by: [.provider])
+            let clock = HandClock()
+            let evaluator = RuleEvaluator.forTest(pool, [Rules.provider5xx, other], clock: clock)
+            for minute in 20...60 { try await evaluator.evaluate(minutes: minute) }
+            try await pool.execute(
+                """
+                INSERT INTO alertCheckpoints (rule, ruleVersion, groupKey, groupLabels, asOf, state)
+                SELECT rule, ruleVersion, 'x', '{}', asOf, '"x"' FROM alertRuleProgress WHERE rule = 'Other'
+                """
+            )
+            try await report(traffic, 30..<31, attempts: 1, bad: 0)
+            var times: [Timestamp] = []
+            for minutes in [61, 61, 61, 66] {
+                clock.advance(.seconds(2))
+                try await evaluator.evaluate(minutes: minutes)
+                #expect(Array(evaluator.faults.keys) == ["Other"])
+                times.append(
+                    try await pool.query("SELECT evaluatedAt FROM alertRuleProgress WHERE rule = 'ProviderUnavailable'")[0]
+                        .decode(Timestamp.self)
+                )
+            }
+            #expect(Set(times).count == 2 && times[0] == times[2])
+            #expect(try await waiting(pool) == 1)
+        }
+    }
+
     /// Both provide the same transitions, whenever attempts were reported.
     private func expectBacktest(_ pool: PostgresPool, minutes: Int) async throws {
         let span = BacktestSpan(since: Traffic.start, last: Traffic.start + (minutes - 1))

@@ -186,6 +186,41 @@ struct ReceiverPolicyTests {
         }
     }
 
+    @Test(
+        "when a Slack message cannot be edited any more, the thread goes on; when it was deleted, another message begins one",
+        arguments: ["cant_update_message", "edit_window_closed", "message_not_found"]
+    )
+    func slackEdit(_ fault: String) async throws {
+        try await withDatabase { pool in
+            let receivers = [
+                ReceiverConfiguration(SlackBotReceiver(name: "slack", token: "xoxb-1", channel: "C1", url: "http://slack/api"))
+            ]
+            let wire = Wire { request, number in
+                let body = (try? JSONSerialization.jsonObject(with: Data(request.body))) as? [String: Any]
+                if number == 2 { return Wire.response(200, #"{"ok":false,"error":"\#(fault)"}"#) }
+                let thread = (body?["thread_ts"] as? String).map { #","thread_ts":"\#($0)""# } ?? ""
+                return Wire.response(200, #"{"ok":true,"channel":"C1","ts":"\#(number).0","message":{"text":""\#(thread)}}"#)
+            }
+            let clock = HandClock((Traffic.start + 60).timestamp)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
+            let id = try await TestNotification.fire(receivers: ["slack"], severity: .page, author: "t", at: clock.now, on: pool)
+            try await notifier.deliverDue()
+            #expect(try await AlertStore.acknowledge(id, by: "Ada", at: clock.now, on: pool))
+            try await notifier.deliverDue()
+            try await TestNotification.resolve(id, at: clock.now, on: pool)
+            try await notifier.deliverDue()
+            let isGone = fault == "message_not_found"
+            let bodies = wire.bodies
+            try #require(bodies.count == 5)
+            #expect(bodies[2]["thread_ts"] as? String == (isGone ? nil : "1.0"))
+            #expect((bodies[2]["blocks"] != nil) == isGone)
+            #expect(bodies[3]["ts"] as? String == (isGone ? "3.0" : "1.0"))
+            #expect(bodies[4]["thread_ts"] as? String == (isGone ? "3.0" : "1.0"))
+            #expect((bodies[4]["text"] as? String)?.hasPrefix("RESOLVED") == true)
+            #expect(try await states(pool) == ["delivered", "delivered", "delivered"])
+        }
+    }
+
     @Test("what still fires is told again after the time, until somebody acknowledges")
     func repeats() async throws {
         try await withDatabase { pool in
@@ -241,6 +276,40 @@ struct ReceiverPolicyTests {
         }
     }
 
+    @Test("a rejected end comes again while it is true, and not when the alert fires again")
+    func rejectedEnd() async throws {
+        try await withDatabase { pool in
+            let receivers = [receiver("hook")]
+            let wire = Wire { _, number in Wire.response(number == 2 ? 400 : 200, "") }
+            let clock = HandClock((Traffic.start + 60).timestamp)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
+            let id = try await TestNotification.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
+            try await notifier.deliverDue()
+            try await TestNotification.resolve(id, at: clock.now, on: pool)
+            try await notifier.deliverDue()
+            #expect(try await states(pool) == ["deadLettered", "delivered"])
+            try await pool.execute("UPDATE alerts SET state = 'firing', endsAt = NULL, resolvedAt = NULL")
+            #expect(try await NotificationHistory.retry("hook", now: clock.now, on: pool) == 0)
+            try await pool.execute("UPDATE alerts SET state = 'resolved', endsAt = \(clock.now), resolvedAt = \(clock.now)")
+            #expect(try await NotificationHistory.retry("hook", now: clock.now, on: pool) == 1)
+        }
+    }
+
+    @Test("PagerDuty is notified of the end of an alert whose beginning a notifier may have sent before it died")
+    func claimedByOther() async throws {
+        try await withDatabase { pool in
+            let receivers = [ReceiverConfiguration(PagerDutyReceiver(name: "pd", routingKey: Self.key, url: "http://pd.example.org"))]
+            let wire = Wire { _, _ in Wire.response(202, "{}") }
+            let clock = HandClock((Traffic.start + 60).timestamp)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
+            let id = try await TestNotification.fire(receivers: ["pd"], severity: .page, author: "t", at: clock.now, on: pool)
+            try await pool.execute("UPDATE notifications SET leaseEpoch = 7, leaseUntil = clock_timestamp()")
+            try await TestNotification.resolve(id, at: clock.now, on: pool)
+            try await notifier.deliverDue()
+            #expect(wire.bodies.map { $0["event_action"] as? String } == ["resolve"])
+        }
+    }
+
     private func states(_ pool: PostgresPool) async throws -> [String] {
         try await pool.query("SELECT state FROM notifications ORDER BY state").map { try $0.decode(String.self) }
     }
@@ -251,6 +320,18 @@ struct ReceiverPolicyTests {
             let clock = HandClock()
             let old = try await TestNotification.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
             try await TestNotification.resolve(old, at: clock.now, on: pool)
+            try await pool.execute("INSERT INTO alertMarks VALUES (\(old), 'real', 'ada', \(clock.now))")
+            // Withdrawn, and in force.
+            for undoneAt in [clock.now, nil] {
+                try await pool.execute(
+                    """
+                    INSERT INTO alertAcceptances (acceptanceId, alertId, rule, groupKey, groupLabels, author, reason, acceptedAt,
+                                                  effectiveFrom, level, undoneAt, undoneBy, effectiveTo)
+                    VALUES (gen_random_uuid(), \(old), 'r', 'all', '{}', 'ada', 'new app', \(clock.now), \(clock.now), '{}', \(undoneAt),
+                            \(undoneAt.map { _ in "ada" }), \(undoneAt.map { $0 + .seconds(60) }))
+                    """
+                )
+            }
             try await fireMany(pool, 1, severity: "page", at: clock.now)
             clock.advance(.seconds(401 * 86_400))
             let recent = try await TestNotification.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
@@ -261,6 +342,8 @@ struct ReceiverPolicyTests {
             #expect(try await AlertStore.alert(recent, on: pool) != nil)
             #expect(try await pool.query("SELECT 1 FROM alerts").count == 2)
             #expect(try await pool.query("SELECT 1 FROM notifications WHERE alertId = \(old)").isEmpty)
+            #expect(try await pool.query("SELECT 1 FROM alertMarks").isEmpty)
+            #expect(try await pool.query("SELECT undoneAt IS NULL FROM alertAcceptances").map { try $0.decode(Bool.self) } == [true])
         }
     }
 

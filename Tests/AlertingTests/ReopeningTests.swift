@@ -3,6 +3,7 @@ import Foundation
 import HTTPClient
 import Postgres
 import PushContract
+import Synchronization
 import TestDatabase
 import Testing
 
@@ -22,14 +23,14 @@ struct ReopeningTests {
             try await traffic.add(minutes, attempts: 100, bad: bad)
         }
         let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
-        for minute in [20, 40, 50, 75, 100] {
+        for minute in [20, 40, 42, 50, 75, 82, 100] {
             clock.set((Traffic.start + minute).timestamp + .seconds(60))
             try await evaluator.evaluate(minutes: minute)
             #expect(evaluator.faults == [:])
             try await after(minute)
         }
         #expect(
-            try await Recorded.transitions(pool).map(\.description) == [
+            try await Recorded.transitions(pool).filter { !["repeated", "acknowledged"].contains($0.kind) }.map(\.description) == [
                 "provider=fcm firing @34", "provider=fcm resolved @44", "provider=fcm reopened @74", "provider=fcm resolved @84",
             ]
         )
@@ -72,6 +73,85 @@ struct ReopeningTests {
                 #expect(hook.got.map(\.status) == ["firing", "resolved"])
                 #expect(try await kinds(pool) == ["firing delivered", "resolved superseded", "resolved delivered"])
             }
+        }
+    }
+
+    private func silence(_ pool: PostgresPool, _ minutes: Range<Int>) async throws {
+        let silence = AlertSilence(
+            matchers: [SilenceMatcher(name: "alertname", value: "*")],
+            startsAt: (Traffic.start + minutes.lowerBound).timestamp,
+            endsAt: (Traffic.start + minutes.upperBound).timestamp,
+            author: "ada",
+            reason: "planned work",
+            createdAt: Traffic.start.timestamp
+        )
+        try await SilenceStore.insert(silence, on: pool)
+    }
+
+    @Test("who was notified of its end is notified that it fires again when the silence ends under which it was reopened")
+    func silenced() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let receivers = [ReceiverConfiguration.webhook("on-call", url: "http://on-call")]
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in OutboundResponse(status: 200) }
+            try await evaluate(pool, receivers, clock) { minute in
+                try await notifier.deliverDue()
+                if minute == 50 { try await silence(pool, 60..<80) }
+                if minute == 75 { #expect(try await kinds(pool) == ["firing delivered", "resolved delivered"]) }
+            }
+            #expect(try await kinds(pool) == ["firing delivered", "resolved delivered", "reopened delivered", "resolved delivered"])
+        }
+    }
+
+    @Test("who was never notified of it, because it ended under a silence, is notified when it fires again; repeats and the rest follow")
+    func unnotified() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let hook = WebhookReceiver(name: "on-call", url: "http://on-call", secret: nil)
+            let receivers = [ReceiverConfiguration(hook, policy: ReceiverPolicy(repeatAfter: RuleDuration(minutes: 5)))]
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in OutboundResponse(status: 200) }
+            try await evaluate(pool, receivers, clock) { minute in
+                if minute == 40 { return try await silence(pool, 41..<60) }
+                try await notifier.deliverDue()
+                if minute == 50 { #expect(try await kinds(pool) == ["firing superseded"]) }
+                if minute == 75 {
+                    let current = try await ResendableNotifications.current(
+                        receivers: ["on-call"],
+                        endedSince: clock.now,
+                        externalURL: "https://push.example.org",
+                        on: pool
+                    )
+                    #expect(current.map(\.kind) == [.firing])
+                }
+                if minute == 82 {
+                    let alert = try #require(try await AlertStore.open(on: pool).first)
+                    #expect(try await AlertStore.acknowledge(alert.id, by: "Ada", at: clock.now, on: pool))
+                    try await notifier.deliverDue()
+                }
+            }
+            #expect(
+                try await kinds(pool) == [
+                    "firing superseded", "reopened delivered", "repeated delivered", "acknowledged superseded", "resolved delivered",
+                ]
+            )
+        }
+    }
+
+    @Test("who may have been notified of its end, by an attempt without an answer, is notified that it fires again")
+    func unanswered() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let receivers = [ReceiverConfiguration.webhook("on-call", url: "http://on-call")]
+            let answers = Mutex(true)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in
+                guard answers.withLock({ $0 }) else { throw OutboundFailure(.unanswered, .timeout, detail: "no answer") }
+                return OutboundResponse(status: 200)
+            }
+            try await evaluate(pool, receivers, clock) { minute in
+                answers.withLock { $0 = minute != 50 }
+                try await notifier.deliverDue()
+            }
+            #expect(try await kinds(pool) == ["firing delivered", "resolved superseded", "reopened delivered", "resolved delivered"])
         }
     }
 

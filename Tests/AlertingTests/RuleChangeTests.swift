@@ -49,6 +49,11 @@ struct RuleChangeTests {
                 let over = try #require(try await AlertStore.resolved(limit: 1, on: pool).first)
                 #expect(over.resolvedReason == "rule_changed")
                 #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing", "resolved"])
+                // A rule that is gone leaves no state; the other one has that of its version.
+                let versions = try await pool.query(
+                    "SELECT DISTINCT ruleVersion FROM alertSnapshots WHERE rule = 'ProviderUnavailable'"
+                ).map { try $0.decode(String.self) }
+                #expect(versions == rules.filter { $0.name == "ProviderUnavailable" }.map(\.version))
             }
         }
     }

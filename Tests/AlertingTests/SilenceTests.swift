@@ -80,6 +80,23 @@ struct SilenceTests {
         }
     }
 
+    @Test("what is being sent when an alert ends under a silence stays with its notifier, and its receiver is notified of the end")
+    func silencedWhileSent() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            try await fireOnce(pool, receivers: [.log], clock: clock)
+            try await pool.execute("UPDATE notifications SET leaseEpoch = 7, leaseUntil = clock_timestamp() + interval '1 minute'")
+            _ = try await silence(pool, until: 600)
+            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            try await evaluator.evaluate(minutes: 36)
+            #expect(try await AlertStore.open(on: pool).first?.silencedBy != nil)
+            try await evaluator.evaluate(minutes: 60)
+            let rows = try await pool.query("SELECT kind || ' ' || state || ' ' || coalesce(leaseEpoch, 0) FROM notifications ORDER BY seq")
+            #expect(try rows.map { try $0.decode(String.self) } == ["firing pending 7", "resolved pending 0"])
+        }
+    }
+
     @Test("a silence is found by the beginning of its id as long as it has not ended")
     func found() async throws {
         try await withDatabase { pool in

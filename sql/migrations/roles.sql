@@ -77,10 +77,10 @@ BEGIN
                         OR target.name ~ '^(push|token|live|activ|match|score|audience)' THEN 'SELECT, INSERT, UPDATE, DELETE'
                     END
                 WHEN 'pushwatch_alerter' THEN CASE
-                    WHEN target.isView OR target.name IN ('schemamigrations', 'attemptrollups', 'attemptlatencies', 'alertmarks',
-                            'deactivationlimiters', 'foldedlabeldays', 'attemptimports')
+                    WHEN target.isView OR target.name IN ('schemamigrations', 'attemptrollups', 'attemptlatencies', 'deactivationlimiters',
+                            'foldedlabeldays', 'attemptimports')
                         OR target.name ~ '^push(queues|queuesamples|ready|scheduled|leases|finished|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
-                    WHEN target.name = 'writerheartbeats' THEN 'SELECT, DELETE'
+                    WHEN target.name IN ('writerheartbeats', 'alertmarks') THEN 'SELECT, DELETE'
                     WHEN target.name = 'auditentries' THEN 'INSERT'
                     WHEN target.name = 'instances' THEN 'SELECT, INSERT, UPDATE, DELETE'
                     WHEN target.name = 'attemptlateminutes' THEN 'SELECT, UPDATE, DELETE'

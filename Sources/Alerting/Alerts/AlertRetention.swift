@@ -1,7 +1,7 @@
 package import Postgres
 package import PushContract
 
-/// Drops what is over for long: alerts with their transitions, messages and tries, and silences.
+/// Drops what is over for long: alerts with their transitions, messages, tries, marks and withdrawn acceptances, and silences.
 package enum AlertRetention {
     package static let standard = Duration.seconds(400 * 86_400)
     /// In one step, so that nothing else waits for long.
@@ -22,7 +22,11 @@ package enum AlertRetention {
                 try await transaction.execute("DELETE FROM alertSilences WHERE endsAt < \(now - age)")
                 return 0
             }
-            for table in ["alertThreads", "notificationAttempts", "notifications", "alertTransitions", "alerts"] {
+            // An acceptance that was not withdrawn is in force without its alert.
+            try await transaction.execute(
+                "DELETE FROM alertAcceptances WHERE alertId = ANY(\(ids)::uuid[]) AND (undoneAt IS NOT NULL OR effectiveFrom IS NULL)"
+            )
+            for table in ["alertMarks", "alertThreads", "notificationAttempts", "notifications", "alertTransitions", "alerts"] {
                 try await transaction.execute("DELETE FROM \(raw: table) WHERE alertId = ANY(\(ids)::uuid[])")
             }
             return ids.count

@@ -99,8 +99,8 @@ package enum AlertStore {
         try await transaction.execute(
             """
             INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
-            SELECT alertId, receiver, \(seq), \(event.rawValue), 'pending', \(now), \(now)
-            FROM notifications WHERE alertId = \(id) AND kind = 'firing' AND state IN ('pending', 'delivered')
+            SELECT DISTINCT alertId, receiver, \(seq), \(event.rawValue), 'pending', \(now), \(now)
+            FROM notifications WHERE alertId = \(id) AND kind IN ('firing', 'reopened') AND state IN ('pending', 'delivered')
               AND (\(receivers == nil) OR receiver = ANY(\(receivers ?? [])))
             """
         )

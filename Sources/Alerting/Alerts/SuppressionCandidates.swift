@@ -47,7 +47,7 @@ struct SuppressionCandidates {
             SELECT alertId, rule, groupLabels, startsAt, firedAt, resolvedAt, severity, ARRAY(
                 SELECT DISTINCT o.receiver
                 FROM explained x JOIN notifications o ON o.alertId = x.alertId JOIN alerts e ON e.alertId = x.alertId
-                WHERE x.causeId = cause.alertId AND o.kind = 'firing'
+                WHERE x.causeId = cause.alertId AND o.kind IN ('firing', 'reopened')
                   -- What waits under a silence is sent to no receiver.
                   AND (o.state = 'delivered' OR o.state = 'pending' AND e.silencedBy IS NULL)
             )

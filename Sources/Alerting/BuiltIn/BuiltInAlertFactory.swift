@@ -138,11 +138,10 @@ enum BuiltInAlertFactory {
 }
 
 extension Alert {
-    /// What there is at most one open alert of, within a rule: the group, or the receiver or key a built-in alert is about.
+    /// What there is at most one open alert of, within a rule: the group; of a built-in alert, the receiver and severity, or the key.
     var key: String {
         switch rule {
-        case BuiltInAlert.notificationsDeadLettered.rawValue: labels["receiver"].map { "receiver=\($0)" } ?? group.description
-        case BuiltInAlert.receiverUnreachable.rawValue:
+        case BuiltInAlert.notificationsDeadLettered.rawValue, BuiltInAlert.receiverUnreachable.rawValue:
             labels["receiver"].map { "receiver=\($0),severity=\(severity)" } ?? group.description
         case BuiltInAlert.labelsFolded.rawValue: labels["key"].map { "key=\($0)" } ?? group.description
         default: group.description

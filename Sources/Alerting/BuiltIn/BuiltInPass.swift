@@ -14,31 +14,39 @@ struct BuiltInPass {
     /// Returns the alerts that began and ended.
     func run() async throws -> [Alert] {
         let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
-        let openUnreachable = try await AlertStore.open(rule: BuiltInAlert.receiverUnreachable.rawValue, on: pool)
-        let openDeadLettered = try await AlertStore.open(rule: BuiltInAlert.notificationsDeadLettered.rawValue, on: pool)
+        var open: [Alert] = []
+        for kind in BuiltInAlert.allCases { open += try await AlertStore.open(rule: kind.rawValue, on: pool) }
+        let openUnreachable = open.filter { $0.rule == BuiltInAlert.receiverUnreachable.rawValue }
+        let openDeadLettered = open.filter { $0.rule == BuiltInAlert.notificationsDeadLettered.rawValue }
         let failures = try await failures(openDeadLettered)
         let outages = try await outages()
         let failing = Set(failures.map(\.receiver)).union(outages.map(\.outage.receiver))
-        var started = failures.filter { failure in !openDeadLettered.contains { $0.labels["receiver"] == failure.receiver } }
-            .map { BuiltInAlertFactory.notificationsDeadLettered($0, now: now) }
-        let refusing = Set(failures.map(\.receiver))
-        var ended = openDeadLettered.filter { !refusing.contains($0.labels["receiver"] ?? "") }.map { over($0, at: now) }
         // A ticket that becomes a page is another alert, which others are notified of.
-        started += outages.filter { outage in !openUnreachable.contains { $0.concerns(outage) } }
+        var started = failures.filter { failure in !openDeadLettered.contains { $0.concerns(failure.receiver, failure.severity) } }
+            .map { BuiltInAlertFactory.notificationsDeadLettered($0, now: now) }
+        var ended = openDeadLettered.filter { alert in !failures.contains { alert.concerns($0.receiver, $0.severity) } }
+            .map { over($0, at: now) }
+        started += outages.filter { outage in !openUnreachable.contains { $0.concerns(outage.outage.receiver, outage.severity) } }
             .map { BuiltInAlertFactory.receiverUnreachable($0.outage, $0.severity, now: now) }
-        ended += openUnreachable.filter { alert in !outages.contains { alert.concerns($0) } }.map { over($0, at: now) }
-        let gap = try await dataGap()
-        let folded = try await labelsFolded()
+        ended += openUnreachable.filter { alert in !outages.contains { alert.concerns($0.outage.receiver, $0.severity) } }
+            .map { over($0, at: now) }
+        let gap = try await dataGap(open)
+        let folded = try await labelsFolded(open)
         started += gap.started + folded.started
         ended += gap.ended + folded.ended
         for index in started.indices { started[index].silencedBy = silences.first { $0.matches(started[index].labels) }?.id }
+        let muted = open.filter { alert in !ended.contains { $0.id == alert.id } }.compactMap { stored -> (alert: Alert, isDue: Bool)? in
+            var alert = stored
+            alert.silencedBy = silences.first { $0.matches(stored.labels) }?.id
+            return alert.silencedBy == stored.silencedBy ? nil : (alert, stored.isMuted && !alert.isMuted)
+        }
         try await NotificationStore.giveUp(
             notFor: receivers.receivers.map(\.name),
             resolvedBefore: now - .seconds(86_400),
             now: now,
             on: pool
         )
-        try await write(started, ended, failing: failing)
+        try await write(started, ended, muted, failing: failing)
         return started + ended
     }
 
@@ -53,13 +61,13 @@ struct BuiltInPass {
 
     /// The receivers that have not taken what waits for them for minutes.
     private func outages() async throws -> [(outage: ReceiverOutage, severity: Severity)] {
-        try await BuiltInStore.receiverOutages(receivers.receivers.map(\.name), on: pool).compactMap { outage in
+        try await BuiltInStore.receiverOutages(receivers, now: now, on: pool).compactMap { outage in
             outage.severity(at: now).map { (outage, $0) }
         }
     }
 
-    private func dataGap() async throws -> (started: [Alert], ended: [Alert]) {
-        let open = try await AlertStore.open(rule: BuiltInAlert.dataGap.rawValue, on: pool).first
+    private func dataGap(_ open: [Alert]) async throws -> (started: [Alert], ended: [Alert]) {
+        let open = open.first { $0.rule == BuiltInAlert.dataGap.rawValue }
         let gap = try await BuiltInStore.dataGap(observedSince: observedSince, now: now, on: pool)
         let isFiring = gap.isFiring(wasFiring: open != nil, at: now)
         if let open { return ([], isFiring ? [] : [over(open, at: gap.newestHeartbeat ?? now)]) }
@@ -71,8 +79,8 @@ struct BuiltInPass {
     }
 
     /// One alert for each author whose labels were folded within the last hour.
-    private func labelsFolded() async throws -> (started: [Alert], ended: [Alert]) {
-        let open = try await AlertStore.open(rule: BuiltInAlert.labelsFolded.rawValue, on: pool)
+    private func labelsFolded(_ open: [Alert]) async throws -> (started: [Alert], ended: [Alert]) {
+        let open = open.filter { $0.rule == BuiltInAlert.labelsFolded.rawValue }
         let authors = try await FoldedLabelStore.authors(since: now - .seconds(3600), on: pool)
         let started = authors.filter { author in !open.contains { $0.labels["key"] == author.name } }
         let ended = open.filter { alert in !authors.contains { $0.name == alert.labels["key"] } }
@@ -88,23 +96,31 @@ struct BuiltInPass {
         return alert
     }
 
-    private func write(_ started: [Alert], _ ended: [Alert], failing: Set<String>) async throws {
-        guard !started.isEmpty || !ended.isEmpty else { return }
+    /// `muted`: alerts that go on and that another silence applies to, or none any more; those are due.
+    private func write(
+        _ started: [Alert],
+        _ ended: [Alert],
+        _ muted: [(alert: Alert, isDue: Bool)],
+        failing: Set<String>
+    ) async throws {
+        guard !started.isEmpty || !ended.isEmpty || !muted.isEmpty else { return }
         let minute = Minute(now) - 1
+        func names(_ alert: Alert) -> [String] {
+            receivers.names(for: alert.severity, rule: alert.rule, labels: alert.labels, except: failing)
+        }
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
             let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
-            for alert in started {
-                let names = receivers.names(for: alert.severity, rule: alert.rule, labels: alert.labels, except: failing)
-                try await writer.fire(alert, reason: .conditionMet, minute: minute, receivers: names)
-            }
             for alert in ended { try await writer.resolve(alert, minute: minute) }
+            for alert in started { try await writer.fire(alert, reason: .conditionMet, minute: minute, receivers: names(alert)) }
+            try await writer.update(muted.map(\.alert))
+            for (alert, isDue) in muted where isDue { try await writer.enqueueMuted(alert.id, receivers: names(alert)) }
         }
     }
 }
 
 extension Alert {
-    fileprivate func concerns(_ outage: (outage: ReceiverOutage, severity: Severity)) -> Bool {
-        labels["receiver"] == outage.outage.receiver && severity == outage.severity
+    fileprivate func concerns(_ receiver: String, _ severity: Severity) -> Bool {
+        labels["receiver"] == receiver && self.severity == severity
     }
 }

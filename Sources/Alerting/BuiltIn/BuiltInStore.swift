@@ -29,15 +29,23 @@ enum BuiltInStore {
         return gap
     }
 
-    /// What waits although its delivery was attempted, and what waits for receivers that are not configured.
-    static func receiverOutages(_ configured: [String], on session: any PostgresSession) async throws -> [ReceiverOutage] {
-        try await session.query(
+    /// What waits although its delivery was attempted, and what waits for receivers that are not configured; without what waits for the end
+    /// of a silence or of quiet hours, as `NotificationClaim` decides.
+    static func receiverOutages(
+        _ receivers: ReceiverSet,
+        now: Timestamp,
+        on session: any PostgresSession
+    ) async throws -> [ReceiverOutage] {
+        let configured = receivers.receivers.map(\.name)
+        return try await session.query(
             """
             SELECT o.receiver, min(o.createdAt), min(o.createdAt) FILTER (WHERE e.severity IN ('critical', 'page')), count(*),
                    (array_agg(o.lastError ORDER BY o.attempts DESC))[1]
             FROM notifications o JOIN alerts e USING (alertId)
             WHERE o.state = 'pending' AND e.rule <> \(TestNotification.rule)
               AND (o.attempts > 0 OR (NOT o.receiver = ANY(\(configured)) AND e.silencedBy IS NULL))
+              AND NOT (o.messageId IS NULL AND e.silencedBy IS NOT NULL AND e.state = 'firing')
+              AND (e.severity IN ('critical', 'page') OR NOT o.receiver = ANY(\(receivers.quiet(at: now))))
             GROUP BY o.receiver
             ORDER BY o.receiver
             """
@@ -55,16 +63,21 @@ enum BuiltInStore {
         }
     }
 
-    /// Receivers that refused a message within the horizon, or have an open alert about it.
+    /// Receivers that refused a message within the horizon, or have an open alert about it, and none that they took since.
     static func receiverFailures(_ open: Set<String>, now: Timestamp, on session: any PostgresSession) async throws -> [ReceiverFailure] {
         try await session.query(
             """
             SELECT o.receiver, max(o.settledAt), count(*),
                    (array_agg(o.lastError ORDER BY o.settledAt DESC))[1],
                    (array_agg(e.severity ORDER BY array_position(ARRAY['critical', 'page', 'ticket', 'info'], e.severity)))[1],
-                   (SELECT max(d.settledAt) FROM notifications d WHERE d.receiver = o.receiver AND d.state = 'delivered')
+                   max(delivered.newest)
             FROM notifications o JOIN alerts e USING (alertId)
+            CROSS JOIN LATERAL (
+                SELECT max(settledAt) AS newest FROM notifications d WHERE d.receiver = o.receiver AND d.state = 'delivered'
+            ) delivered
             WHERE o.state = 'deadLettered' AND (o.settledAt > \(now - ReceiverFailure.horizon) OR o.receiver = ANY(\(open.sorted())))
+              -- A page of long ago makes no page of a ticket that is refused today.
+              AND o.settledAt >= coalesce(delivered.newest, '-infinity')
             GROUP BY o.receiver
             ORDER BY o.receiver
             """

@@ -59,6 +59,7 @@ package enum EscalationStore {
             """
             INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
             SELECT \(id), receiver, \(seq), 'firing', 'pending', \(now), \(now) FROM unnest(\(escalation.receivers)) AS r (receiver)
+            ON CONFLICT DO NOTHING
             """
         )
         try await transaction.execute(
@@ -89,7 +90,9 @@ package enum EscalationStore {
             """
             SELECT e.alertId, e.escalationStep::bigint, e.escalationSince,
                    EXISTS (SELECT FROM notifications o WHERE o.alertId = e.alertId AND o.kind IN ('firing', 'reopened') AND o.state = 'delivered'
-                             AND o.receiver = ANY(\(people)) AND o.settledAt >= e.escalationSince),
+                             AND o.receiver = ANY(\(people))
+                             -- By two clocks: of the evaluator and of the notifier.
+                             AND greatest(o.createdAt, o.settledAt) >= e.escalationSince),
                    ARRAY(SELECT receiver FROM notifications o WHERE o.alertId = e.alertId AND o.kind = 'firing')
             FROM alerts e
             WHERE e.state = 'firing' AND e.severity IN ('critical', 'page') AND e.acknowledgedAt IS NULL AND e.silencedBy IS NULL

@@ -16,7 +16,7 @@ struct AlertWriter {
         if alert.silencedBy == nil { try await enqueue(alert.id, receivers: receivers) }
     }
 
-    /// Receivers that were not notified of the alert are not notified of its end; under a silence that includes those still pending.
+    /// Receivers that were not notified of the alert are not notified of its end; under a silence, nor are those to which nothing was sent.
     func resolve(_ alert: Alert, minute: Minute) async throws {
         try await transaction.execute(
             """
@@ -32,8 +32,8 @@ struct AlertWriter {
         if alert.silencedBy != nil {
             try await transaction.execute(
                 """
-                UPDATE notifications SET state = 'superseded', settledAt = \(now), leaseEpoch = NULL, leaseUntil = NULL
-                WHERE alertId = \(alert.id) AND kind = 'firing' AND state = 'pending'
+                UPDATE notifications SET state = 'superseded', settledAt = \(now)
+                WHERE alertId = \(alert.id) AND kind IN ('firing', 'reopened') AND state = 'pending' AND \(NotificationStore.isUnsent)
                 """
             )
         }
@@ -46,7 +46,7 @@ struct AlertWriter {
         )
     }
 
-    /// Receivers that have not been notified of the end yet are not notified of it any more; those that have get one update.
+    /// Receivers that nothing was sent to about the end are not notified of it any more; those that may have been get one update.
     func reopen(_ alert: Alert, minute: Minute, receivers: [String]) async throws {
         try await transaction.execute(
             """
@@ -63,20 +63,10 @@ struct AlertWriter {
         try await transaction.execute(
             """
             UPDATE notifications SET state = 'superseded', settledAt = \(now)
-            WHERE alertId = \(alert.id) AND kind = 'resolved' AND state = 'pending' AND coalesce(leaseUntil <= clock_timestamp(), true)
+            WHERE alertId = \(alert.id) AND kind = 'resolved' AND state = 'pending' AND \(NotificationStore.isUnsent)
             """
         )
-        guard alert.silencedBy == nil else { return }
-        try await transaction.execute(
-            """
-            INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
-            SELECT alertId, receiver, \(seq), 'reopened', 'pending', \(now), \(now)
-            FROM notifications
-            WHERE alertId = \(alert.id) AND kind = 'resolved' AND state IN ('pending', 'delivered')
-              AND seq = (SELECT max(seq) FROM alertTransitions WHERE alertId = \(alert.id) AND kind = 'resolved')
-            """
-        )
-        try await enqueue(alert.id, receivers: receivers)
+        if alert.silencedBy == nil { try await enqueueAgain(alert.id, receivers: receivers) }
     }
 
     /// What changes while alerts go on.
@@ -98,14 +88,40 @@ struct AlertWriter {
         )
     }
 
-    /// Notifies of an alert that was muted until now: its receivers have as long to acknowledge it as those of an alert that begins.
+    /// Notifies of an alert that was muted until now: its receivers have as long to acknowledge it as those of an alert that begins, and to
+    /// accept what waited for the end of a silence.
     func enqueueMuted(_ id: UUID, receivers: [String]) async throws {
-        try await enqueue(id, receivers: receivers)
+        try await transaction.execute("UPDATE notifications SET createdAt = \(now) WHERE alertId = \(id) AND state = 'pending'")
+        try await enqueueAgain(id, receivers: receivers)
         try await transaction.execute("UPDATE alerts SET escalationSince = \(now) WHERE alertId = \(id)")
     }
 
+    /// Of an alert that may have been reopened: receivers that were last notified of its end are notified that it fires again, and so are
+    /// `receivers` whose earlier notifications were all given up; others of them, that it fires. Idempotent.
+    private func enqueueAgain(_ id: UUID, receivers: [String]) async throws {
+        try await transaction.execute(
+            """
+            INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
+            SELECT \(id), notified.receiver, reopened.seq, 'reopened', 'pending', \(now), \(now)
+            FROM (SELECT max(seq) AS seq FROM alertTransitions WHERE alertId = \(id) AND kind = 'reopened') reopened
+            CROSS JOIN (SELECT DISTINCT receiver FROM notifications WHERE alertId = \(id)) notified
+            LEFT JOIN LATERAL (
+                SELECT kind FROM notifications o
+                WHERE o.alertId = \(id) AND o.receiver = notified.receiver
+                  AND (kind IN ('firing', 'reopened') AND state NOT IN ('superseded', 'undelivered')
+                       OR kind = 'resolved' AND state IN ('pending', 'delivered'))
+                ORDER BY seq DESC LIMIT 1
+            ) newest ON true
+            WHERE reopened.seq IS NOT NULL
+              AND (newest.kind = 'resolved' OR newest.kind IS NULL AND notified.receiver = ANY(\(receivers)))
+            ON CONFLICT DO NOTHING
+            """
+        )
+        try await enqueue(id, receivers: receivers)
+    }
+
     /// Idempotent: a receiver that was notified before is not notified again.
-    func enqueue(_ id: UUID, receivers: [String]) async throws {
+    private func enqueue(_ id: UUID, receivers: [String]) async throws {
         guard !receivers.isEmpty else { return }
         try await transaction.execute(
             """

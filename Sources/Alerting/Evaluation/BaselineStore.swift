@@ -188,6 +188,23 @@ final class BaselineStore: Sendable {
         )
     }
 
+    /// Removes the days that no baseline looks at any more, and those of versions that are not in force.
+    static func clean(_ rules: [AlertRule], now: Timestamp, on session: any PostgresSession) async throws {
+        let known = rules.compactMap { rule -> (rule: String, days: Int64)? in
+            // Some days more, as evaluation may be behind.
+            rule.condition.baseline.map { (rule.name, Int64($0.knownDays) + 7) }
+        }
+        let today = Minute(now).day
+        try await session.execute(
+            """
+            DELETE FROM alertBaselineDays stored
+            WHERE NOT EXISTS (SELECT FROM alertRuleProgress p WHERE p.rule = stored.rule AND p.ruleVersion = stored.ruleVersion)
+               OR EXISTS (SELECT FROM unnest(\(known.map(\.rule)), \(known.map { today - $0.days })) AS known (rule, day)
+                          WHERE known.rule = stored.rule AND stored.day < DATE '1970-01-01' + known.day::integer)
+            """
+        )
+    }
+
     private static func excludedMinutes(day: Int64, _ exclusions: [(from: Timestamp, to: Timestamp)]) -> Int {
         let start = Minute.firstOf(day: day).index
         return exclusions.reduce(0) { sum, exclusion in

@@ -51,7 +51,7 @@ final class EvaluatorMaintenance: Sendable {
     func run(_ current: [AlertRule], through last: Minute, pass: Pass, claim: Claim) async throws {
         try await resolveRemovedRules(current, through: last, pass: pass, claim: claim)
         try await evaluateBuiltInAlerts(claim)
-        try await cleanUp(claim)
+        try await cleanUp(current, claim)
         try await refreshImpact(current, through: last, claim: claim)
     }
 
@@ -82,7 +82,7 @@ final class EvaluatorMaintenance: Sendable {
     }
 
     /// Repeats, and once an hour what is over for long.
-    private func cleanUp(_ claim: Claim) async throws {
+    private func cleanUp(_ current: [AlertRule], _ claim: Claim) async throws {
         guard let lease = try await claim() else { return }
         let now = now()
         try await RepeatPass(pool: pool, lease: lease, receivers: receivers.set, now: now).run()
@@ -91,7 +91,9 @@ final class EvaluatorMaintenance: Sendable {
             cleanedUpAt = now
             return true
         }
-        if isDue { try await AlertRetention.drop(now: now, on: pool) }
+        guard isDue else { return }
+        try await AlertRetention.drop(now: now, on: pool)
+        try await BaselineStore.clean(current, now: now, on: pool)
     }
 
     /// The current impact of firing alerts. Nothing depends on it, so a failure is only logged.

@@ -72,7 +72,8 @@ struct RuleCheckpoint: Sendable {
     }
 
     static func forget(_ rule: String, in transaction: any PostgresSession) async throws {
-        try await transaction.execute("DELETE FROM alertCheckpoints WHERE rule = \(rule)")
-        try await transaction.execute("DELETE FROM alertRuleProgress WHERE rule = \(rule)")
+        for table in ["alertCheckpoints", "alertSnapshots", "alertBaselineDays", "alertRuleProgress"] {
+            try await transaction.execute("DELETE FROM \(raw: table) WHERE rule = \(rule)")
+        }
     }
 }

@@ -19,6 +19,8 @@ package final class RuleEvaluator: Service, Sendable {
         var evaluated: Minute?
         /// The minute of the clock in which that was.
         var checkedAt: Minute?
+        /// The newest minute when late attempts were last looked at.
+        var lateCheckedAt: Minute?
         var rules: [AlertRule] = []
         var faults: [String: String] = [:]
         var succeededAt: Timestamp?
@@ -122,21 +124,42 @@ package final class RuleEvaluator: Service, Sendable {
 
     /// Evaluates what is closed at `watermark`: the moment before which all attempts are known.
     ///
-    /// Does nothing while another instance holds the lease. Throws when the lease is lost or the database is away; a fault of a
-    /// single rule holds that rule and is reported by `faults`.
+    /// Does nothing while another instance holds the lease, and stops when another one takes it over. Throws when the database is away; a
+    /// fault of a single rule stops that rule and is reported by `faults`.
     package func evaluate(through watermark: Timestamp) async throws {
         rules.refresh()
         receivers.refresh()
-        guard try await claim() != nil else { return resetProgress() }
+        guard let lease = try await claim() else { return resetProgress() }
         let last = Minute.lastClosed(before: watermark)
         let current = rules.rules
         let start = now()
         // A minute that is waited for keeps nobody from looking after repeats and Pushwatch itself.
         let isIdle = state.withLock { $0.evaluated == last && $0.rules == current && $0.checkedAt == Minute(start) }
         if isIdle { return }
+        do {
+            // Ended with this scope.
+            async let _: Void = renewLease()
+            try await evaluate(current, through: last, since: start, lease)
+        } catch let error as LeaseLost {
+            logger.notice("another instance took over the evaluation", metadata: ["error": "\(error)"])
+            resetProgress()
+        }
+    }
+
+    /// One rule's statements may take longer than the lease lasts. Without a renewal another instance would take over in their middle, be
+    /// late in turn, and neither would get past that rule.
+    private func renewLease() async {
+        while !Task.isCancelled, (try? await clock.sleep(for: configuration.leaseDuration / 3, tolerance: nil)) != nil {
+            // A failure is noticed by the next commit.
+            _ = try? await claim()
+        }
+    }
+
+    private func evaluate(_ current: [AlertRule], through last: Minute, since start: Timestamp, _ lease: AlertLease) async throws {
         var faults = try await fillSeries(through: last)
-        let late = isLateDue(at: last) ? try await LateAttemptStore.waiting(on: pool) : []
-        faults.merge(try await evaluate(current, through: last, late)) { $1 }
+        let isLateDue = isLateDue(at: last)
+        let late = isLateDue ? try await LateAttemptStore.waiting(on: pool) : []
+        faults.merge(try await evaluate(current, through: last, late, lease)) { $1 }
         if !late.isEmpty, faults.isEmpty { try await settle(late, through: last) }
         try await maintenance.run(current, through: last, pass: pass, claim: claim)
         state.withLock { state in
@@ -145,6 +168,7 @@ package final class RuleEvaluator: Service, Sendable {
             state.evaluated = faults.isEmpty ? last : nil
             state.rules = current
             state.checkedAt = Minute(start)
+            if isLateDue { state.lateCheckedAt = last }
         }
         let finished = now()
         metrics.evaluated(
@@ -160,9 +184,9 @@ package final class RuleEvaluator: Service, Sendable {
         try await AlertLeaseStore.release(lease, on: pool)
     }
 
-    /// Every few minutes, as evaluating again costs more the older the minute is.
+    /// Every few minutes, also while a rule has a fault, as evaluating again costs more the older the minute is.
     private func isLateDue(at last: Minute) -> Bool {
-        state.withLock { $0.evaluated.map { $0.index / Self.lateInterval != last.index / Self.lateInterval } ?? true }
+        state.withLock { $0.lateCheckedAt.map { $0.index / Self.lateInterval != last.index / Self.lateInterval } ?? true }
     }
 
     private static let lateInterval: Int64 = 5
@@ -179,28 +203,33 @@ package final class RuleEvaluator: Service, Sendable {
     private func evaluate(
         _ rules: [AlertRule],
         through last: Minute,
-        _ late: [LateAttemptStore.LateMinute]
+        _ late: [LateAttemptStore.LateMinute],
+        _ current: AlertLease
     ) async throws -> [String: String] {
         var faults: [String: String] = [:]
+        var unavailable: [any Error] = []
         let lateSince = late.filter { $0.isEvaluated(at: last) }.map(\.minute).min()
         for rule in Suppression.causesFirst(rules) {
-            guard let lease = try await claim() else { break }
+            guard let lease = try await claim() else { throw LeaseLost(lease: current) }
             do {
                 var pass = pass(rule, lease)
                 pass.lateSince = lateSince
                 report(try await pass.run(through: last))
-            } catch let error as PostgresError where !error.isUnavailable {
-                faults[rule.name] = error.description
-            } catch let error as DecodingError {
+            } catch let error as LeaseLost {
+                throw error
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                // Also what is called unavailable, as a query that exceeds its time or its memory is: the other rules do not depend on it.
                 faults[rule.name] = "\(error)"
-            }
-            if let fault = faults[rule.name] {
+                if (error as? PostgresError)?.isUnavailable ?? !(error is DecodingError) { unavailable.append(error) }
                 logger.error(
                     "a rule could not be evaluated; its alerts keep their state",
-                    metadata: ["rule": "\(rule.name)", "error": "\(fault)"]
+                    metadata: ["rule": "\(rule.name)", "error": "\(error)"]
                 )
             }
         }
+        if let error = unavailable.first, unavailable.count == rules.count { throw error }
         return faults
     }
 
@@ -247,6 +276,7 @@ package final class RuleEvaluator: Service, Sendable {
         metrics.idle()
         state.withLock {
             $0.evaluated = nil
+            $0.lateCheckedAt = nil
             $0.succeededAt = nil
         }
     }

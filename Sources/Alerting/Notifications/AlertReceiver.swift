@@ -23,6 +23,8 @@ package protocol AlertReceiver: Sendable, Hashable {
     func action(for group: NotificationGroup, now: Timestamp) throws -> ReceiverAction?
     /// What the receiver's answer means.
     func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict
+    /// Why a message could not be edited, if that is for good; nil when it was, or may be later.
+    func editFault(in response: OutboundResponse) -> EditFault?
     /// The thread that a response refers to, for a receiver that edits messages.
     func thread(in response: OutboundResponse) -> String?
 }
@@ -35,12 +37,18 @@ package enum SupersededPolicy: Sendable {
     case sendNothing
 }
 
+/// Why a message of a receiver cannot be edited.
+package enum EditFault: Sendable {
+    case refused, missing
+}
+
 package enum ReceiverAction: Sendable {
     case request(OutboundRequest)
     /// The same to each member of a cluster: delivered when one of them took it.
     case requests([OutboundRequest])
-    /// One after the other; delivered when the last one is taken.
-    case sequence([OutboundRequest])
+    /// An edit of an earlier message, then a reply below it, sent as well when that message cannot be edited any more. When it is gone, the
+    /// replacement is sent instead of the reply.
+    case edit(OutboundRequest, reply: OutboundRequest, replacement: OutboundRequest)
     case mail(OutboundMail)
     /// A line for the service's log: delivered by writing it.
     case log(Logger.Level, String, Logger.Metadata)
@@ -54,6 +62,8 @@ extension AlertReceiver {
 
     /// Acknowledgements are sent only where they change something.
     package var events: Set<AlertNotification.Event> { [.fired, .repeated, .reopened, .resolved] }
+
+    package func editFault(in response: OutboundResponse) -> EditFault? { nil }
 
     package func thread(in response: OutboundResponse) -> String? { nil }
 

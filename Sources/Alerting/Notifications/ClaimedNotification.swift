@@ -8,7 +8,7 @@ struct ClaimedNotification: Sendable {
     var message: AlertNotification
     /// Tries before this one.
     var attempts: Int
-    /// The firing message of this order key was never tried.
+    /// Nothing of the firing message of this order key was sent.
     var isFiringUnsent: Bool
     var resolvedAt: Timestamp?
     /// Of the grouped message it is part of; nil when it is sent alone.
@@ -20,11 +20,11 @@ extension ClaimedNotification {
         let (
             receiver, seq, id, kindText, rule, version, severity, labels, group,
             annotations, evidence, startsAt, firedAt, endsAt, resolvedAt, reason,
-            late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, firstState, firstAttempts, thread, messageId
+            late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, firstState, isFirstUnsent, thread, messageId
         ) = try row.decode(
             (
                 String, Int, UUID, String, String, String, String, String, String, String, String, Timestamp, Timestamp, Timestamp?,
-                Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, String, Int, String?, String?
+                Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, String, Bool, String?, String?
             ).self
         )
         // To the receivers of an escalation it begins, too.
@@ -62,7 +62,7 @@ extension ClaimedNotification {
             externalURL: externalURL
         )
         self.attempts = attempts
-        isFiringUnsent = isOver && firstState == "pending" && firstAttempts == 0
+        isFiringUnsent = isOver && firstState == "pending" && isFirstUnsent
         self.resolvedAt = resolvedAt
         self.messageId = messageId
     }

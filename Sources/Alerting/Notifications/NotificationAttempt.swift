@@ -62,16 +62,17 @@ struct NotificationAttempt {
                 return try await post(request, claimed, now: now)
             case .requests(let requests):
                 return await post(requests, claimed, now: now)
-            case .sequence(let requests):
-                var outcome = NotificationOutcome(result: .delivered, latency: .zero, nextAttemptAt: now)
-                // One deadline for all: the claim must not run out before.
-                var remaining = Self.deadline
-                for var request in requests {
-                    request.timeout = min(request.timeout, max(.milliseconds(1), remaining))
-                    outcome = try await post(request, claimed, now: now)
-                    if outcome.result != .delivered { break }
-                    remaining -= outcome.latency
-                }
+            case .edit(let edit, let reply, let replacement):
+                let (response, edited) = try await exchange(edit, claimed, now: now)
+                let fault = receiver.editFault(in: response)
+                guard edited.result == .delivered || fault != nil else { return edited }
+                // One deadline for both: the claim must not run out before.
+                let remaining = max(.milliseconds(1), Self.deadline - edited.latency)
+                var next = fault == .missing ? replacement : reply
+                next.timeout = min(next.timeout, remaining)
+                var outcome = try await post(next, claimed, now: now)
+                // A reply begins no thread.
+                if fault != .missing { outcome.thread = nil }
                 return outcome
             case .mail(let mail):
                 return try await post(mail, claimed, now: now)
@@ -96,6 +97,14 @@ struct NotificationAttempt {
     }
 
     private func post(_ request: OutboundRequest, _ claimed: ClaimedNotification, now: Timestamp) async throws -> NotificationOutcome {
+        try await exchange(request, claimed, now: now).outcome
+    }
+
+    private func exchange(
+        _ request: OutboundRequest,
+        _ claimed: ClaimedNotification,
+        now: Timestamp
+    ) async throws -> (response: OutboundResponse, outcome: NotificationOutcome) {
         var request = request
         request.connectionGroup = receiver.name
         let response = try await send(request)
@@ -111,7 +120,7 @@ struct NotificationAttempt {
             error: verdict == .delivered ? nil : "HTTP \(response.status)"
         )
         if verdict == .delivered { outcome.thread = receiver.thread(in: response) }
-        return outcome
+        return (response, outcome)
     }
 
     /// To all at once. Taken by one is delivered; else one that may still take it decides.
@@ -137,6 +146,7 @@ struct NotificationAttempt {
         let reply = try await mail(message)
         let verdict = receiver.verdict(on: reply)
         let text = redacted(reply.text.replacing("\0", with: ""))
+        let refused = reply.refusals.isEmpty ? nil : redacted("not accepted for \(reply.refusals.joined(separator: "; "))")
         return outcome(
             verdict,
             claimed,
@@ -144,7 +154,7 @@ struct NotificationAttempt {
             status: reply.code,
             latency: reply.latency,
             prefix: nil,
-            error: verdict == .delivered ? nil : "SMTP \(reply.code): \(text)"
+            error: verdict == .delivered ? refused : "SMTP \(reply.code): \(text)"
         )
     }
 

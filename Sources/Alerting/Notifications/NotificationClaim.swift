@@ -141,7 +141,7 @@ struct NotificationClaim {
             SELECT due.receiver, due.seq::bigint, \(raw: NotificationStore.messageColumns),
                    (SELECT attempts::bigint FROM taken WHERE taken.alertId = due.alertId AND taken.receiver = due.receiver
                                                          AND taken.seq = due.seq),
-                   first.state, first.attempts::bigint,
+                   first.state, first.attempts = 0 AND first.leaseEpoch IS NULL,
                    (SELECT thread FROM alertThreads WHERE alertThreads.alertId = due.alertId AND alertThreads.receiver = due.receiver),
                    due.messageId
             FROM due

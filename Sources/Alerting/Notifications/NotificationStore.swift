@@ -12,6 +12,9 @@ enum NotificationStore {
         e.acknowledgedBy
         """
 
+    /// Condition: nothing of a notification was sent. One that was claimed may have arrived, although its notifier did not record it.
+    static let isUnsent: Query = "attempts = 0 AND leaseEpoch IS NULL"
+
     /// Records a try and moves the order key on. Nothing happens when the claim is not ours any more.
     ///
     /// - Parameters:
@@ -43,7 +46,7 @@ enum NotificationStore {
             try await transaction.execute(
                 """
                 INSERT INTO alertThreads (alertId, receiver, thread) VALUES (\(message.alertId), \(message.receiver), \(thread))
-                ON CONFLICT DO NOTHING
+                ON CONFLICT (alertId, receiver) DO UPDATE SET thread = excluded.thread
                 """
             )
         }
@@ -68,8 +71,8 @@ enum NotificationStore {
         )
     }
 
-    /// Retries what a receiver rejected once it accepts notifications again, while that still matters: five attempts in all, so that a
-    /// notification it never accepts is not retried for ever. Returns how many are pending again.
+    /// Retries what a receiver rejected once it accepts notifications again, while it is true and nothing later was sent: five attempts in
+    /// all, so that a notification it never accepts is not retried for ever. Returns how many are pending again.
     @discardableResult
     static func retry(
         _ receiver: String,
@@ -83,9 +86,13 @@ enum NotificationStore {
             UPDATE notifications o SET state = 'pending', nextAttemptAt = \(now), settledAt = NULL
             FROM alerts e
             WHERE e.alertId = o.alertId AND o.receiver = \(receiver) AND o.state = 'deadLettered' AND (\(isForced) OR o.attempts < 5)
-              AND (\(excluded)::uuid IS NULL OR o.alertId <> \(excluded)) AND o.kind IN ('firing', 'resolved')
-              AND (e.state = 'firing' OR (o.kind = 'resolved' AND e.resolvedAt > \(now - .seconds(86_400))))
-              AND e.silencedBy IS NULL
+              AND (\(excluded)::uuid IS NULL OR o.alertId <> \(excluded)) AND e.silencedBy IS NULL
+              AND (e.state = 'firing' AND o.kind IN ('firing', 'reopened')
+                   OR e.state = 'resolved' AND o.kind = 'resolved' AND e.resolvedAt > \(now - .seconds(86_400)))
+              AND NOT EXISTS (
+                  SELECT FROM notifications later
+                  WHERE later.alertId = o.alertId AND later.receiver = o.receiver AND later.seq > o.seq
+                    AND (later.state IN ('pending', 'delivered') OR later.state = 'deadLettered' AND later.kind <> 'resolved'))
             """
         )
     }

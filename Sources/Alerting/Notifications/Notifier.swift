@@ -134,6 +134,11 @@ package final class Notifier: Service, Sendable {
             try await EscalationPass(pool: pool, lease: lease, receivers: receivers.set, logger: logger, now: now).run()
         } catch is LeaseLost {
             state.withLock { $0.lease = nil }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            // What waits is delivered all the same.
+            logger.error("pages could not be escalated; retrying", metadata: ["error": "\(error)"])
         }
     }
 
@@ -216,6 +221,7 @@ package final class Notifier: Service, Sendable {
             "error": "\(outcome.error ?? "")",
         ]
         switch outcome.result {
+        case .delivered where outcome.error != nil: logger.warning("notification delivered in part", metadata: metadata)
         case .delivered, .superseded: logger.debug("notification delivered", metadata: metadata)
         case .retry: logger.warning("notification failed; it will be retried", metadata: metadata)
         case .deadLettered, .undelivered: logger.error("notification failed and is not retried", metadata: metadata)

@@ -18,7 +18,7 @@ struct RepeatPass {
                 SELECT e.alertId FROM alerts e
                 WHERE e.state = 'firing' AND e.acknowledgedAt IS NULL AND e.silencedBy IS NULL
                   AND EXISTS (SELECT FROM notifications o WHERE o.alertId = e.alertId AND o.receiver = \(receiver.name)
-                                AND o.kind = 'firing' AND o.state = 'delivered')
+                                AND o.kind IN ('firing', 'reopened') AND o.state = 'delivered')
                   AND NOT EXISTS (SELECT FROM notifications o WHERE o.alertId = e.alertId AND o.receiver = \(receiver.name)
                                     AND (o.state = 'pending' OR o.settledAt > \(now - .seconds(Int64(after.minutes) * 60))))
                 """

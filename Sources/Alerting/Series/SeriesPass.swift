@@ -12,8 +12,7 @@ struct SeriesPass {
     let feeds: FeedSampling?
     let now: Timestamp
 
-    /// Returns what could not be filled, with the reason; the others are filled all the same. Throws when the database is away or the
-    /// lease is lost.
+    /// Returns what could not be filled, with the reason; the others are filled all the same. Throws when the lease is lost.
     func run(through last: Minute) async throws -> [String: String] {
         var faults: [String: String] = [:]
         try await attempt("backlog", &faults) {
@@ -37,8 +36,12 @@ struct SeriesPass {
     private func attempt(_ name: String, _ faults: inout [String: String], _ work: () async throws -> Void) async throws {
         do {
             try await work()
-        } catch let error as PostgresError where !error.isUnavailable {
-            faults[name] = error.description
+        } catch let error as LeaseLost {
+            throw error
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            faults[name] = "\(error)"
         }
     }
 }

@@ -67,5 +67,7 @@ package struct MailReply: Sendable, Hashable {
     /// RFC 5321 §4.2: 250 accepted, 4yz a transient failure, 5yz a permanent failure.
     package var code: Int
     package var text: String = ""
+    /// The recipients that the server did not accept while it accepted others, with its reply to each.
+    package var refusals: [String] = []
     package var latency: Duration = .zero
 }

@@ -11,6 +11,8 @@ final class SMTPTransfer {
     /// The last part, which libcurl reads through a callback: what it has read of it shows how far the mail was written.
     private let lastPart: [UInt8]
     private var offset = 0
+    /// The server's replies, lines of several as they came.
+    private var replies: [UInt8] = []
 
     init?(_ mail: OutboundMail) {
         guard let easy = curl_easy_init() else { return nil }
@@ -39,7 +41,7 @@ final class SMTPTransfer {
         pw_easy_get_long(easy, CURLINFO_RESPONSE_CODE, &reply)
         let words = String(cString: errorText)
         let text = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
-        if code == CURLE_OK { return .success(MailReply(code: reply, latency: latency)) }
+        if code == CURLE_OK { return .success(MailReply(code: reply, refusals: refusals, latency: latency)) }
         // A refusal by the server counts as a reply, whatever libcurl's result code is.
         if (400..<600).contains(reply) { return .success(MailReply(code: reply, text: text, latency: latency)) }
         let phase: OutboundFailure.Phase = offset >= lastPart.count ? .unanswered : .notWritten
@@ -55,6 +57,17 @@ final class SMTPTransfer {
         return length
     }
 
+    fileprivate func addReply(_ bytes: UnsafeRawBufferPointer) { replies += bytes }
+
+    /// The replies to RCPT are those before the one to DATA, 354, one for each recipient.
+    private var refusals: [String] {
+        let lines = String(decoding: replies, as: UTF8.self).split(whereSeparator: \.isNewline)
+        // A line with a hyphen after the code is followed by another one of the same reply.
+        let last = lines.filter { !$0.dropFirst(3).hasPrefix("-") }
+        guard let end = last.firstIndex(where: { $0.hasPrefix("354") }), end >= mail.recipients.count else { return [] }
+        return zip(mail.recipients, last[(end - mail.recipients.count)..<end]).filter { !$0.1.hasPrefix("2") }.map { "\($0.0): \($0.1)" }
+    }
+
     private func configure() {
         for recipient in mail.recipients { recipients = curl_slist_append(recipients, recipient) }
         pw_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
@@ -63,6 +76,8 @@ final class SMTPTransfer {
         pw_easy_set_string(easy, CURLOPT_PROXY, "")
         pw_easy_set_string(easy, CURLOPT_MAIL_FROM, mail.sender)
         pw_easy_set_list(easy, CURLOPT_MAIL_RCPT, recipients)
+        // One address that does not exist must not keep the mail from the others.
+        pw_easy_allow_refused_recipients(easy)
         pw_easy_set_long(easy, CURLOPT_USE_SSL, Int((mail.encryption == .required ? CURLUSESSL_ALL : CURLUSESSL_NONE).rawValue))
         if let user = mail.user { pw_easy_set_string(easy, CURLOPT_USERNAME, user) }
         if let password = mail.password { pw_easy_set_string(easy, CURLOPT_PASSWORD, password) }
@@ -73,6 +88,8 @@ final class SMTPTransfer {
         configureContent()
         // Without it libcurl writes the server's replies to standard output.
         pw_easy_set_callback(easy, CURLOPT_WRITEFUNCTION, ignoreText)
+        pw_easy_set_callback(easy, CURLOPT_HEADERFUNCTION, keepReply)
+        pw_easy_set_pointer(easy, CURLOPT_HEADERDATA, Unmanaged.passUnretained(self).toOpaque())
     }
 
     private func configureContent() {
@@ -124,6 +141,13 @@ final class SMTPTransfer {
 private func readLastPart(bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?) -> Int {
     guard let bytes, let context else { return 0 }
     return Unmanaged<SMTPTransfer>.fromOpaque(context).takeUnretainedValue().read(into: bytes, atMost: size * count)
+}
+
+private func keepReply(bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?) -> Int {
+    guard let bytes, let context else { return 0 }
+    let reply = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    Unmanaged<SMTPTransfer>.fromOpaque(context).takeUnretainedValue().addReply(reply)
+    return size * count
 }
 
 private func ignoreText(bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?) -> Int {

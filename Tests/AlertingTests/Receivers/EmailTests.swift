@@ -93,6 +93,17 @@ struct EmailTests {
         #expect(failure?.kind == .connect && failure?.phase == .notWritten)
     }
 
+    @Test("an address that the server does not accept keeps the mail from nobody else, and is reported")
+    func refusedRecipient() async throws {
+        let server = try RealSMTPServer(.plain)
+        var box = try mailbox("smtp://localhost:\(server.port)")
+        box.encryption = .off
+        box.to.insert(try #require(MailAddress("gone@example.org")), at: 0)
+        let reply = try await SMTPClient.send(try mail(box))
+        #expect(reply.code == 250 && reply.refusals == ["gone@example.org: 550 5.1.1 no such mailbox"])
+        #expect(try server.mails().map(\.recipients) == [["on-call@example.org"]])
+    }
+
     @Test("the notifier sends an alert as one thread, and records each mail")
     func thread() async throws {
         try await withDatabase { pool in

@@ -56,7 +56,7 @@ struct ReceiverContractTests {
                     let requests: [OutboundRequest]
                     switch try receiver.action(for: message, now: now) {
                     case .request(let request): requests = [request]
-                    case .sequence(let sequence): requests = sequence
+                    case .edit(let edit, let reply, _): requests = [edit, reply]
                     default: requests = []
                     }
                     #expect(requests.count == (thread == nil ? 1 : 2))

@@ -18,6 +18,17 @@ final class HandClock: Sendable {
     func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
 }
 
+/// Every sleep ends at once, until its task is cancelled.
+struct RestlessClock: Clock {
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        await Task.yield()
+    }
+}
+
 extension RuleEvaluator {
     /// An evaluator whose clock a test sets.
     static func forTest(
@@ -25,14 +36,18 @@ extension RuleEvaluator {
         _ rules: [AlertRule] = [Rules.provider5xx],
         receivers: [ReceiverConfiguration] = [.log],
         clock: HandClock = HandClock(),
-        leaseDuration: Duration = .seconds(60)
+        leaseDuration: Duration = .seconds(60),
+        sleeps: any Clock<Duration> = ContinuousClock(),
+        backlog: BacklogSource? = nil
     ) -> RuleEvaluator {
         RuleEvaluator(
             pool: pool,
             rules: RuleRegistry(rules: rules, logger: .silent),
             receivers: ReceiverRegistry(fixed: receivers, logger: .silent),
             configuration: EvaluatorConfiguration(leaseDuration: leaseDuration, sampleTime: .seconds(60)),
+            backlog: backlog,
             logger: .silent,
+            clock: sleeps,
             now: { clock.now }
         )
     }

@@ -30,7 +30,12 @@ struct EscalationSettings {
 
     private func step(_ node: Node, isFirst: Bool) throws -> EscalationPolicy.Step {
         let keys = try yaml.mapping(node, keys: ["receivers", "duty", "wait"])
-        let names = try yaml.list(keys["receivers"]).map(receivers.receiver)
+        var names: [String] = []
+        for node in try yaml.list(keys["receivers"]) {
+            let name = try receivers.receiver(node)
+            guard !names.contains(name) else { throw yaml.fault(node, "the step names the receiver '\(name)' twice") }
+            names.append(name)
+        }
         if let wait = keys["wait"], isFirst {
             throw yaml.fault(wait, "the first step waits for 'unconfirmed' or 'unacknowledged'; remove wait")
         }

@@ -29,18 +29,26 @@ struct SlackBotReceiver: AlertReceiver {
         let alert = AlertText(message)
         let root = SlackMessage(alert)
         // `channel/ts`, as the answer to the first message named it.
-        guard let thread = message.thread.flatMap(Thread.init) else {
-            return .request(try request("chat.postMessage", Body(channel: channel, text: root.text, blocks: root.blocks)))
-        }
+        let post = try request("chat.postMessage", Body(channel: channel, text: root.text, blocks: root.blocks))
+        guard let thread = message.thread.flatMap(Thread.init) else { return .request(post) }
         let edit = Body(channel: thread.channel, text: root.text, blocks: root.blocks, ts: thread.ts)
         let line = "\(alert.state): \(SlackMessage.escaped(alert.summary))".cut(toCharacters: 1500)
         let isLoud = message.event == .resolved && message.severity.pages
         let reply = Body(channel: thread.channel, text: line, thread_ts: thread.ts, reply_broadcast: isLoud ? true : nil)
-        return .sequence([try request("chat.update", edit), try request("chat.postMessage", reply)])
+        return .edit(try request("chat.update", edit), reply: try request("chat.postMessage", reply), replacement: post)
     }
 
     func verdict(on response: OutboundResponse, now: Timestamp) -> ResponseVerdict {
         SlackReceiver.verdict(on: response, now: now, isPlainTextFine: false)
+    }
+
+    /// Somebody deleted the message, or the workspace allows no edits of it.
+    func editFault(in response: OutboundResponse) -> EditFault? {
+        switch SlackReceiver.fault(in: response) {
+        case "message_not_found": .missing
+        case "cant_update_message", "edit_window_closed": .refused
+        default: nil
+        }
     }
 
     func thread(in response: OutboundResponse) -> String? {

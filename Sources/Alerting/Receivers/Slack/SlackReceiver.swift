@@ -51,6 +51,11 @@ struct SlackReceiver: AlertReceiver {
         return Self.passing.contains(answer.error ?? "") ? .retry(after: nil) : .deadLettered
     }
 
+    /// The error that Slack names in a response.
+    static func fault(in response: OutboundResponse) -> String? {
+        (try? JSONDecoder().decode(Answer.self, from: Data(response.body)))?.error
+    }
+
     private struct Answer: Decodable {
         var ok: Bool
         var error: String?
