@@ -312,7 +312,6 @@ let package = Package(
             "AlertingTests",
             [
                 "Alerting", "AlertRules", "Attempts", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "TestDatabase",
-                "TestSupport",
                 .hummingbird, .hummingbirdTesting, .httpTypes, .crypto, .logging,
             ]
         ),

@@ -152,9 +152,12 @@ struct FanOutStateTests {
         #expect(first?.state.timestamp == 4 && first?.recipient.address == renewed.address)
     }
 
-    @Test("a token that is replaced while a request to it is refused: the new one gets the state at once", arguments: [
-        FanOutState.Ending.over, .skipped, .failed(retryAfter: .seconds(60)), .sent,
-    ])
+    @Test(
+        "a token that is replaced while a request to it is refused: the new one gets the state at once",
+        arguments: [
+            FanOutState.Ending.over, .skipped, .failed(retryAfter: .seconds(60)), .sent,
+        ]
+    )
     func replacedInFlight(_ end: FanOutState.Ending) throws {
         var fanOut = FanOutState()
         fanOut.publish(state(1))
