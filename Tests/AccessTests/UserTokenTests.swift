@@ -136,6 +136,24 @@ import Testing
         #expect(loads.count == 3)
     }
 
+    @Test("a token of a new key is 503 while the keys cannot be loaded, and not refused; those of the old key are valid meanwhile")
+    func rotationWhileAway() async throws {
+        struct Away: Error {}
+        let new = ES256PrivateKey()
+        let sets = [1: try jwks(key, kid: "k1"), 3: try jwks(new, kid: "k2")]
+        let loads = Loads()
+        let verifier = verifier { if let keys = sets[loads.next()] { return keys } else { throw Away() } }
+        let old = try await token(key) { $0.exp = Double(now.seconds) + 10_000 }
+        #expect(await code { try await verifier.userId(of: old, now: now) } == "user-1")
+        let rotated = try await token(new, kid: "k2") { $0.exp = Double(now.seconds) + 10_000 }
+        for second in [61, 62] {
+            #expect(await code { try await verifier.userId(of: rotated, now: now + .seconds(second)) } == "unavailable")
+            #expect(await code { try await verifier.userId(of: old, now: now + .seconds(second)) } == "user-1")
+        }
+        #expect(loads.count == 2)
+        #expect(await code { try await verifier.userId(of: rotated, now: now + .seconds(66)) } == "user-1")
+    }
+
     private final class Loads: Sendable {
         private let state = Mutex(0)
         func next() -> Int {

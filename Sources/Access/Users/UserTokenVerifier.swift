@@ -16,6 +16,8 @@ package actor UserTokenVerifier {
     private let logger: Logger
     private var keys: IssuerKeys?
     private var tried: Timestamp?
+    /// The newest load failed: the keys are those of one before.
+    private var hasFailed = false
     private var isLoading = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -48,7 +50,10 @@ package actor UserTokenVerifier {
         } else if isDue(header, now: now) {
             await refresh(now: now)
         }
-        guard let keys else { throw Problem.unavailable("The keys of the user tokens' issuer cannot be loaded.", retryAfter: .seconds(10)) }
+        // A key that is not known may be new: its users are not to be signed out because the issuer does not answer.
+        guard let keys, !hasFailed || keys.canVerify(header) else {
+            throw Problem.unavailable("The keys of the user tokens' issuer cannot be loaded.", retryAfter: .seconds(10))
+        }
         return keys
     }
 
@@ -56,8 +61,8 @@ package actor UserTokenVerifier {
         guard !isLoading else { return false }
         guard let tried else { return true }
         let age = now - tried
-        // Without any keys the minimum age is lower: no user can be authenticated until there are some.
-        if keys == nil { return age >= .seconds(5) }
+        // Where a load failed the minimum age is lower: users wait for it.
+        if keys == nil || hasFailed && keys?.canVerify(header) != true { return age >= .seconds(5) }
         return age >= Self.maximumAge || (age >= Self.minimumAge && keys?.canVerify(header) != true)
     }
 
@@ -66,7 +71,9 @@ package actor UserTokenVerifier {
         tried = now
         do {
             keys = try await IssuerKeys(jwks: load())
+            hasFailed = false
         } catch {
+            hasFailed = true
             logger.warning("The keys of the user tokens' issuer were not loaded", metadata: ["error": "\(error)", "issuer": "\(issuer)"])
         }
         isLoading = false

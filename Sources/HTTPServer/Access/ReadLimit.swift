@@ -1,11 +1,16 @@
 import Hummingbird
+import ServiceKit
 import Synchronization
 
-/// How many GET requests of one caller are answered at a time: further ones wait in order, and beyond `waiting` are 429. So one caller
-/// cannot take all connections that reading has. Safe to share.
+/// How many GET and HEAD requests of one caller are answered at a time: further ones wait in order, for a few seconds, and beyond `waiting` are
+/// 429. So one caller cannot take all connections that reading has. Safe to share.
 final class ReadLimit: RouterMiddleware {
     typealias Context = PushwatchContext
-    private typealias Waiter = CheckedContinuation<Bool, Never>
+
+    private struct Waiter {
+        var id: UInt64
+        var place: CheckedContinuation<Bool, Never>
+    }
 
     private struct Reads {
         var running = 0
@@ -14,12 +19,17 @@ final class ReadLimit: RouterMiddleware {
 
     private let running: Int
     private let waiting: Int
+    private let waitLimit: Duration
     private let state = Mutex<[String: Reads]>([:])
+    private let waiters = Atomic<UInt64>(0)
 
-    /// - Parameter running: less than the connections of readers in the usual division, so that another caller finds one.
-    init(running: Int = 4, waiting: Int = 16) {
+    /// - Parameters:
+    ///   - running: less than the connections of readers in the usual division, so that another caller finds one.
+    ///   - waitLimit: what is ahead may be a long poll, which takes longer than a request may.
+    init(running: Int = 4, waiting: Int = 16, waitLimit: Duration = .seconds(5)) {
         self.running = running
         self.waiting = waiting
+        self.waitLimit = waitLimit
     }
 
     func handle(
@@ -27,11 +37,39 @@ final class ReadLimit: RouterMiddleware {
         context: PushwatchContext,
         next: @concurrent (Request, PushwatchContext) async throws -> Response
     ) async throws -> Response {
-        guard request.method == .get, let key = context.caller?.readKey else { return try await next(request, context) }
-        // What runs ahead has deadlines of its own, so the wait ends.
-        guard await withCheckedContinuation({ enter(key, $0) }) else { throw Problem.tooManyReads(running: running) }
+        guard request.method == .get || request.method == .head, let key = context.caller?.readKey else {
+            return try await next(request, context)
+        }
+        guard await enter(key) else { throw Problem.tooManyReads(running: running) }
         defer { leave(key) }
+        // The time that it waited is not the database's.
+        WorkDeadline.current?.restart()
         return try await next(request, context)
+    }
+
+    /// False where too many wait, or it has waited too long.
+    private func enter(_ key: String) async -> Bool {
+        let id = waiters.add(1, ordering: .relaxed).newValue
+        return await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                try? await Task.sleep(for: self.waitLimit)
+                self.giveUp(key, id)
+            }
+            defer { tasks.cancelAll() }
+            return await withTaskCancellationHandler {
+                await withCheckedContinuation { enter(key, Waiter(id: id, place: $0)) }
+            } onCancel: {
+                giveUp(key, id)
+            }
+        }
+    }
+
+    private func giveUp(_ key: String, _ id: UInt64) {
+        let waiter: Waiter? = state.withLock { state in
+            guard let index = state[key]?.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+            return state[key]?.waiters.remove(at: index)
+        }
+        waiter?.place.resume(returning: false)
     }
 
     private func enter(_ key: String, _ waiter: Waiter) {
@@ -46,7 +84,7 @@ final class ReadLimit: RouterMiddleware {
             reads.waiters.append(waiter)
             return nil
         }
-        if let mayRun { waiter.resume(returning: mayRun) }
+        if let mayRun { waiter.place.resume(returning: mayRun) }
     }
 
     /// The next that waits takes the place.
@@ -58,7 +96,7 @@ final class ReadLimit: RouterMiddleware {
             reads.running -= 1
             return nil
         }
-        next?.resume(returning: true)
+        next?.place.resume(returning: true)
     }
 }
 

@@ -206,11 +206,16 @@ package struct JSONParser {
             content += String(try unicodeEscape()).utf8
             return
         }
-        let plain: [UInt8: UInt8] = [
-            UInt8(ascii: "\""): 0x22, UInt8(ascii: "\\"): 0x5C, UInt8(ascii: "/"): 0x2F, UInt8(ascii: "b"): 0x08,
-            UInt8(ascii: "f"): 0x0C, UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D, UInt8(ascii: "t"): 0x09,
-        ]
-        guard let character = plain[kind] else { throw fault("there is an unknown escape") }
+        let character: UInt8
+        switch kind {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): character = kind
+        case UInt8(ascii: "b"): character = 0x08
+        case UInt8(ascii: "f"): character = 0x0C
+        case UInt8(ascii: "n"): character = 0x0A
+        case UInt8(ascii: "r"): character = 0x0D
+        case UInt8(ascii: "t"): character = 0x09
+        default: throw fault("there is an unknown escape")
+        }
         content.append(character)
         position += 2
     }
