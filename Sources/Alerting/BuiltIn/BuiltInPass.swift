@@ -14,8 +14,9 @@ struct BuiltInPass {
     /// Returns the alerts that began and ended.
     func run() async throws -> [Alert] {
         let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
-        let openUnreachable = try await AlertStore.open(rule: BuiltInAlert.receiverUnreachable.rawValue, on: pool)
-        let openDeadLettered = try await AlertStore.open(rule: BuiltInAlert.notificationsDeadLettered.rawValue, on: pool)
+        let open = Dictionary(grouping: try await AlertStore.open(on: pool)) { BuiltInAlert(rawValue: $0.rule) }
+        let openUnreachable = open[.receiverUnreachable] ?? []
+        let openDeadLettered = open[.notificationsDeadLettered] ?? []
         let failures = try await failures(openDeadLettered)
         let outages = try await outages()
         let failing = Set(failures.map(\.receiver)).union(outages.map(\.outage.receiver))
@@ -26,13 +27,14 @@ struct BuiltInPass {
         started += outages.filter { outage in !openUnreachable.contains { $0.concerns(outage) } }
             .map { BuiltInAlertFactory.receiverUnreachable($0.outage, $0.severity, now: now) }
         ended += openUnreachable.filter { alert in !outages.contains { alert.concerns($0) } }.map { over($0, at: now) }
-        let gap = try await dataGap()
-        let folded = try await labelsFolded()
+        let gap = try await dataGap(open[.dataGap]?.first)
+        let folded = try await labelsFolded(open[.labelsFolded] ?? [])
         started += gap.started + folded.started
         ended += gap.ended + folded.ended
         for index in started.indices { started[index].silencedBy = silences.first { $0.matches(started[index].labels) }?.id }
         let endedIds = Set(ended.map(\.id))
-        let silenced = try await openAlerts().filter { !endedIds.contains($0.id) }.compactMap { alert -> Alert? in
+        let lasting = open.filter { $0.key != nil }.values.joined().filter { !endedIds.contains($0.id) }
+        let silenced = lasting.compactMap { alert -> Alert? in
             var changed = alert
             changed.silencedBy = silences.first { $0.matches(alert.labels) }?.id
             return changed.silencedBy == alert.silencedBy ? nil : changed
@@ -45,12 +47,6 @@ struct BuiltInPass {
         )
         try await write(started, ended, silenced, failing: failing)
         return started + ended
-    }
-
-    private func openAlerts() async throws -> [Alert] {
-        var open: [Alert] = []
-        for rule in BuiltInAlert.allCases { open += try await AlertStore.open(rule: rule.rawValue, on: pool) }
-        return open
     }
 
     /// The configured receivers that do not work. One that was removed has nothing to repair.
@@ -70,8 +66,7 @@ struct BuiltInPass {
         }
     }
 
-    private func dataGap() async throws -> (started: [Alert], ended: [Alert]) {
-        let open = try await AlertStore.open(rule: BuiltInAlert.dataGap.rawValue, on: pool).first
+    private func dataGap(_ open: Alert?) async throws -> (started: [Alert], ended: [Alert]) {
         let gap = try await BuiltInStore.dataGap(observedSince: observedSince, now: now, on: pool)
         let isFiring = gap.isFiring(wasFiring: open != nil, at: now)
         if let open { return ([], isFiring ? [] : [over(open, at: gap.newestHeartbeat ?? now)]) }
@@ -83,8 +78,7 @@ struct BuiltInPass {
     }
 
     /// One alert for each author whose labels were folded within the last hour.
-    private func labelsFolded() async throws -> (started: [Alert], ended: [Alert]) {
-        let open = try await AlertStore.open(rule: BuiltInAlert.labelsFolded.rawValue, on: pool)
+    private func labelsFolded(_ open: [Alert]) async throws -> (started: [Alert], ended: [Alert]) {
         let authors = try await FoldedLabelStore.authors(since: now - .seconds(3600), on: pool)
         let started = authors.filter { author in !open.contains { $0.labels["key"] == author.name } }
         let ended = open.filter { alert in !authors.contains { $0.name == alert.labels["key"] } }

@@ -134,7 +134,7 @@ package final class Notifier: Service, Sendable {
             try await EscalationPass(pool: pool, lease: lease, receivers: receivers.set, logger: logger, now: now).run()
         } catch is LeaseLost {
             state.withLock { $0.lease = nil }
-        } catch let error as PostgresError where !error.isUnavailable || error.code == .queryCancelled {
+        } catch let error where !(error is CancellationError) {
             logger.error("pages could not be escalated; this is tried again", metadata: ["error": "\(error)"])
         }
     }
