@@ -10,6 +10,7 @@ EPISODE = "11111111-1111-4111-8111-111111111111"
 def tell(errors, installation):
     attempts(errors)
     sends(errors)
+    audiences(errors, installation)
     devices(errors)
     activities(errors)
     subjects(errors)
@@ -36,6 +37,20 @@ def sends(errors):
     errors.send("POST /sends", send)
     errors.send("POST /sends", {**send, "title": "Another"})
     errors.send("DELETE /audiences/{audienceId}/members", {"uids": ["one"]})
+
+
+def audiences(errors, installation):
+    members = {"uids": ["one", "two"]}
+    errors.send("PUT /audiences/{audienceId}", members, target="/audiences/story")
+    # Of a send that nobody stores, as it is not there.
+    installation.sql("""
+        INSERT INTO pushFanOuts (sendId, audienceId, providers, platforms, environments, apps, devices, acceptedAs)
+        VALUES ('story', 'story', '{}', '{}', '{}', '{}', 1, 0)
+        """)
+    errors.send("PUT /audiences/{audienceId}", members, target="/audiences/story")
+    errors.send("DELETE /audiences/{audienceId}/members", members, target="/audiences/story/members")
+    errors.send("DELETE /audiences/{audienceId}", target="/audiences/story")
+    installation.sql("DELETE FROM pushFanOuts WHERE sendId = 'story'")
 
 
 def devices(errors):

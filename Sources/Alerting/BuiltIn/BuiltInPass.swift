@@ -14,10 +14,9 @@ struct BuiltInPass {
     /// Returns the alerts that began and ended.
     func run() async throws -> [Alert] {
         let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
-        var open: [Alert] = []
-        for kind in BuiltInAlert.allCases { open += try await AlertStore.open(rule: kind.rawValue, on: pool) }
-        let openUnreachable = open.filter { $0.rule == BuiltInAlert.receiverUnreachable.rawValue }
-        let openDeadLettered = open.filter { $0.rule == BuiltInAlert.notificationsDeadLettered.rawValue }
+        let open = Dictionary(grouping: try await AlertStore.open(on: pool)) { BuiltInAlert(rawValue: $0.rule) }
+        let openUnreachable = open[.receiverUnreachable] ?? []
+        let openDeadLettered = open[.notificationsDeadLettered] ?? []
         let failures = try await failures(openDeadLettered)
         let outages = try await outages()
         let failing = Set(failures.map(\.receiver)).union(outages.map(\.outage.receiver))
@@ -30,12 +29,14 @@ struct BuiltInPass {
             .map { BuiltInAlertFactory.receiverUnreachable($0.outage, $0.severity, now: now) }
         ended += openUnreachable.filter { alert in !outages.contains { alert.concerns($0.outage.receiver, $0.severity) } }
             .map { over($0, at: now) }
-        let gap = try await dataGap(open)
-        let folded = try await labelsFolded(open)
+        let gap = try await dataGap(open[.dataGap]?.first)
+        let folded = try await labelsFolded(open[.labelsFolded] ?? [])
         started += gap.started + folded.started
         ended += gap.ended + folded.ended
         for index in started.indices { started[index].silencedBy = silences.first { $0.matches(started[index].labels) }?.id }
-        let muted = open.filter { alert in !ended.contains { $0.id == alert.id } }.compactMap { stored -> (alert: Alert, isDue: Bool)? in
+        let endedIds = Set(ended.map(\.id))
+        let lasting = open.filter { $0.key != nil }.values.joined().filter { !endedIds.contains($0.id) }
+        let muted = lasting.compactMap { stored -> (alert: Alert, isDue: Bool)? in
             var alert = stored
             alert.silencedBy = silences.first { $0.matches(stored.labels) }?.id
             return alert.silencedBy == stored.silencedBy ? nil : (alert, stored.isMuted && !alert.isMuted)
@@ -66,8 +67,7 @@ struct BuiltInPass {
         }
     }
 
-    private func dataGap(_ open: [Alert]) async throws -> (started: [Alert], ended: [Alert]) {
-        let open = open.first { $0.rule == BuiltInAlert.dataGap.rawValue }
+    private func dataGap(_ open: Alert?) async throws -> (started: [Alert], ended: [Alert]) {
         let gap = try await BuiltInStore.dataGap(observedSince: observedSince, now: now, on: pool)
         let isFiring = gap.isFiring(wasFiring: open != nil, at: now)
         if let open { return ([], isFiring ? [] : [over(open, at: gap.newestHeartbeat ?? now)]) }
@@ -80,7 +80,6 @@ struct BuiltInPass {
 
     /// One alert for each author whose labels were folded within the last hour.
     private func labelsFolded(_ open: [Alert]) async throws -> (started: [Alert], ended: [Alert]) {
-        let open = open.filter { $0.rule == BuiltInAlert.labelsFolded.rawValue }
         let authors = try await FoldedLabelStore.authors(since: now - .seconds(3600), on: pool)
         let started = authors.filter { author in !open.contains { $0.labels["key"] == author.name } }
         let ended = open.filter { alert in !authors.contains { $0.name == alert.labels["key"] } }

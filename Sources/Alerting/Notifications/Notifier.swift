@@ -134,11 +134,8 @@ package final class Notifier: Service, Sendable {
             try await EscalationPass(pool: pool, lease: lease, receivers: receivers.set, logger: logger, now: now).run()
         } catch is LeaseLost {
             state.withLock { $0.lease = nil }
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch {
-            // What waits is delivered all the same.
-            logger.error("pages could not be escalated; retrying", metadata: ["error": "\(error)"])
+        } catch let error where !(error is CancellationError) {
+            logger.error("pages could not be escalated; this is tried again", metadata: ["error": "\(error)"])
         }
     }
 

@@ -1,19 +1,6 @@
 import Postgres
 import PushContract
 
-/// How large a send to an audience may be to be stored in one transaction, and how large the portions of larger ones are.
-package struct FanOutSizes: Sendable {
-    /// Devices.
-    package var devicesAtOnce: Int
-    /// Members of the audience in one transaction.
-    package var members: Int
-
-    package init(devicesAtOnce: Int = 20_000, members: Int = 5000) {
-        self.devicesAtOnce = devicesAtOnce
-        self.members = members
-    }
-}
-
 /// The SQL of sends to large audiences, whose deliveries are stored in portions: one transaction for all of them would take longer than a
 /// request may, and keep the keys of all their devices locked.
 enum FanOutQueries {
@@ -89,19 +76,5 @@ enum FanOutQueries {
             try connection.execute("UPDATE pushFanOuts SET afterUid = \(last), storedAt = clock_timestamp() WHERE sendId = \(sendId)")
         }
         return deliveries
-    }
-}
-
-extension SendStore {
-    /// A send of which not all deliveries are stored.
-    func nextFanOut(except sendIds: Set<String>) async throws -> String? {
-        try await pool.query(FanOutQueries.next(except: Array(sendIds))).first?.decode(String.self)
-    }
-
-    /// Stores the next portion of a send to a large audience; how many deliveries, nil if there is nothing to store for this instance.
-    func storeNext(of sendId: String) async throws -> Int? {
-        try await pool.performTransaction { [fanOutSizes] connection in
-            try FanOutQueries.storeNext(of: sendId, members: fanOutSizes.members, on: connection)
-        }
     }
 }

@@ -43,7 +43,8 @@ package struct FanOutService: Service {
                     continue
                 }
                 if deliveries > 0 { wake.signal() }
-            } catch let error as PostgresError where !error.isUnavailable {
+            } catch let error where !(error is CancellationError) {
+                // Where the database is away the look for the next one fails, too.
                 logger.error("deliveries of a send could not be stored", metadata: ["sendId": "\(sendId)", "error": "\(error)"])
                 passedOver.insert(sendId)
             }

@@ -52,8 +52,8 @@ extension SendStore {
 
     /// Cancels what of a send has not been sent. Nil when there is none with this id; else how many deliveries it stopped at once.
     ///
-    /// What is not stored yet is not stored any more. Scheduled deliveries end now; ready ones end when a worker comes to them; one that is with the provider this moment may still
-    /// arrive, and is not tried again.
+    /// What is not stored yet is not stored any more. Scheduled deliveries end now; ready ones end when a worker comes to them; one that is with
+    /// the provider this moment may still arrive, and is not tried again.
     package func cancel(_ sendId: String, author: String) async throws -> Int? {
         try await pool.performTransaction { connection in
             let known = try connection.query("SELECT 1 FROM pushSends WHERE sendId = \(sendId)")

@@ -51,7 +51,11 @@ package struct StoredSend: Sendable {
     /// The last delivery of the page; nil on the last page.
     package var next: Int64?
 
-    package var state: SendState { isStoring ? .storing : SendState(Array(counts.keys)) }
+    package var state: SendState {
+        if isStoring { return .storing }
+        // It may have been cancelled before it had a delivery.
+        return counts.isEmpty && cancelledAt != nil ? .cancelled : SendState(Array(counts.keys))
+    }
 }
 
 extension StoredSend {

@@ -170,6 +170,19 @@ struct FanOutTests {
         }
     }
 
+    @Test("one that is cancelled before any of its members had a device is cancelled")
+    func cancelWithoutDeliveries() async throws {
+        try await withFans { bench in
+            // Before all others.
+            _ = try await AudienceStore(pool: bench.pool).change(.add, "fans", uids: (1...4).map { "a\($0)" }, author: "test")
+            try await bench.enqueue(send("s1"))
+            #expect(try await bench.send("s1").state == .storing)
+            #expect(try await bench.store.cancel("s1", author: "test") == 0)
+            #expect(try await bench.send("s1").counts == [:])
+            #expect(try await bench.send("s1").state == .cancelled)
+        }
+    }
+
     @Test("an audience that is being sent to loses no members; who is added may be reached")
     func audienceInUse() async throws {
         try await withFans { bench in
@@ -193,14 +206,17 @@ struct FanOutTests {
         }
     }
 
-    @Test("a send whose portion cannot be stored is tried again later, and the others do not wait for it")
-    func failure() async throws {
+    @Test(
+        "a send whose portion cannot be stored is tried again later, and the others do not wait for it, whatever the error",
+        arguments: ["P0001", "57014", "53200"]
+    )
+    func failure(code: String) async throws {
         try await withFans { bench in
             for sendId in ["s1", "s2"] { try await bench.enqueue(send(sendId)) }
             try await bench.pool.execute(
                 """
                 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-                    $$ BEGIN IF NEW.sendId = 's1' THEN RAISE 'refused'; END IF; RETURN NEW; END $$
+                    $$ BEGIN IF NEW.sendId = 's1' THEN RAISE 'refused' USING ERRCODE = '\(raw: code)'; END IF; RETURN NEW; END $$
                 """
             )
             try await bench.pool.execute("CREATE TRIGGER refuse BEFORE INSERT ON pushDeliveries FOR EACH ROW EXECUTE FUNCTION refuse()")
