@@ -79,4 +79,38 @@ struct EscalationPolicyTests {
         )
         #expect(rotation.receiver(at: try #require(Timestamp(rfc3339: at))) == expected)
     }
+
+    @Test(
+        "duty changes once where clocks show its hour twice or skip it",
+        arguments: [
+            // The clocks of Berlin show 02:30 at 00:30 and at 01:30 UTC.
+            ("2026-10-18T02:30:00Z", "2026-10-25T00:29:00Z", "a"), ("2026-10-18T02:30:00Z", "2026-10-25T00:30:00Z", "b"),
+            ("2026-10-18T02:30:00Z", "2026-10-25T01:10:00Z", "b"), ("2026-10-18T02:30:00Z", "2026-10-25T01:30:00Z", "b"),
+            // From 02:00 to 03:00 at 01:00 UTC.
+            ("2026-03-22T02:30:00Z", "2026-03-29T00:59:00Z", "a"), ("2026-03-22T02:30:00Z", "2026-03-29T01:29:00Z", "a"),
+            ("2026-03-22T02:30:00Z", "2026-03-29T01:30:00Z", "b"),
+        ]
+    )
+    func changeOfClocks(_ start: String, _ at: String, _ expected: String) throws {
+        let rotation = DutyRotation(
+            receivers: ["a", "b"],
+            start: try #require(Timestamp(rfc3339: start)).seconds,
+            zone: try #require(TimeZone(identifier: "Europe/Berlin"))
+        )
+        #expect(rotation.receiver(at: try #require(Timestamp(rfc3339: at))) == expected)
+    }
+
+    @Test(
+        "a local time is the first moment at which clocks show it",
+        arguments: [
+            ("Europe/Berlin", "2026-10-25T02:30:00Z", "2026-10-25T00:30:00Z"), ("America/New_York", "2026-11-01T01:30:00Z", "2026-11-01T05:30:00Z"),
+            ("Europe/Berlin", "2026-03-29T02:30:00Z", "2026-03-29T01:30:00Z"), ("America/New_York", "2026-03-08T02:30:00Z", "2026-03-08T07:30:00Z"),
+            ("Europe/Berlin", "2026-07-01T12:00:00Z", "2026-07-01T10:00:00Z"), ("Pacific/Auckland", "2026-04-05T02:30:00Z", "2026-04-04T13:30:00Z"),
+            ("Australia/Lord_Howe", "2026-10-04T02:15:00Z", "2026-10-03T15:45:00Z"),
+        ]
+    )
+    func local(_ zone: String, _ shown: String, _ expected: String) throws {
+        let local = try #require(Timestamp(rfc3339: shown)).seconds
+        #expect(try #require(TimeZone(identifier: zone)).firstMoment(ofLocal: local) == Timestamp(rfc3339: expected))
+    }
 }

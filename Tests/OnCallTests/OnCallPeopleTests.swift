@@ -84,6 +84,20 @@ struct OnCallPeopleTests {
         }
     }
 
+    @Test("a search for a token reads no table of devices, and finds whose it was after the provider refused it")
+    func searchByToken() async throws {
+        try await withDatabase { pool in
+            try await Self.seedPeople(pool)
+            try await pool.execute("UPDATE devices SET tokenState = 'inactive'")
+            #expect(try await PersonStore(pool: pool).find(.token([Self.token]), now: OnCallRoutesTests.now) == .person("ana/1"))
+            try await pool.withTransaction { transaction in
+                try await transaction.execute("SET LOCAL enable_seqscan = off")
+                let plan = try await transaction.query("EXPLAIN \(PersonStore.owner(ofToken: [Self.token]))").map { try $0.decode(String.self) }
+                #expect(!plan.contains { $0.contains("Seq Scan on devices") || $0.contains("Seq Scan on devicestarttokens") }, "\(plan)")
+            }
+        }
+    }
+
     @Test("a send to several people lists them; another site's form finds nobody")
     func manyPeople() async throws {
         try await OnCallRoutesTests().withSite { client, pool in

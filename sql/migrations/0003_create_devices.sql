@@ -67,6 +67,8 @@ CREATE TABLE devices (
 -- A token has one owner. Also finds the device of a token.
 CREATE UNIQUE INDEX devices_tokenOwner ON devices (pushTokenHash, provider, app) WHERE tokenState <> 'inactive';
 CREATE UNIQUE INDEX devices_startTokenOwner ON devices (pushToStartTokenHash, app) WHERE pushToStartTokenState <> 'inactive';
+-- Whose token it was, for people who search for it.
+CREATE INDEX devices_inactiveToken ON devices (pushTokenHash) WHERE tokenState = 'inactive';
 -- Sends to a deviceId without a uid.
 CREATE INDEX devices_deviceId ON devices (deviceId);
 -- Deletion of expired devices.

@@ -1,3 +1,5 @@
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import HTTPServer
@@ -54,5 +56,48 @@ import Testing
         }
         health.markStarted()
         #expect(await health.readiness().checks.first?.detail == "no answer in time")
+    }
+
+    @Test("who asks while checks run, or just ran, is answered with their results; a drain is seen at once")
+    func together() async {
+        let health = Health(freshFor: .seconds(3_600))
+        let runs = Mutex(0)
+        let isOpen = Mutex(false)
+        health.addCheck("database") {
+            runs.withLock { $0 += 1 }
+            try await eventually("the test lets it go on") { isOpen.withLock { $0 } }
+            return .healthy
+        }
+        health.markStarted()
+        await withTaskGroup(of: String.self) { group in
+            for _ in 0..<20 { group.addTask { await health.readiness().status } }
+            isOpen.withLock { $0 = true }
+            for await status in group { #expect(status == "ready") }
+        }
+        #expect(await health.readiness().status == "ready")
+        #expect(runs.withLock { $0 } == 1)
+        health.markDraining()
+        #expect(await health.readiness().status == "draining")
+    }
+
+    @Test("results whose request was cancelled count for nobody else")
+    func cancelled() async throws {
+        let health = Health(timeout: .seconds(3_600), freshFor: .seconds(3_600))
+        let runs = Mutex(0)
+        health.addCheck("database") {
+            let run = runs.withLock { runs in
+                runs += 1
+                return runs
+            }
+            if run == 1 { try await Task.sleep(for: .seconds(3_600)) }
+            return .healthy
+        }
+        health.markStarted()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { _ = await health.readiness() }
+            try? await eventually("the check of the first hangs") { runs.withLock { $0 } == 1 }
+            group.cancelAll()
+        }
+        #expect(await health.readiness().status == "ready")
     }
 }

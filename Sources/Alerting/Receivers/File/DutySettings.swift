@@ -41,14 +41,8 @@ struct DutySettings {
         )
     }
 
-    /// The moment at which the clocks of `zone` first show a local time.
     private func moment(_ node: Node?, _ key: String, _ parent: Node, _ zone: TimeZone) throws -> Timestamp {
-        let local = try local(node, key, parent)
-        return local - offset(at: local - offset(at: local, in: zone), in: zone)
-    }
-
-    private func offset(at moment: Timestamp, in zone: TimeZone) -> Duration {
-        .seconds(Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment.seconds)))))
+        zone.firstMoment(ofLocal: try local(node, key, parent).seconds)
     }
 
     /// A local time, as if it were UTC.

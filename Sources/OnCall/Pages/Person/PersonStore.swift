@@ -23,7 +23,7 @@ struct PersonStore: Sendable {
     func find(_ term: SearchTerm, now: Timestamp) async throws -> Match {
         switch term {
         case .nothing: .noMatch
-        case .token(let hashes): try await owner(ofToken: hashes).map(Match.person) ?? .noMatch
+        case .token(let hashes): try await pool.query(Self.owner(ofToken: hashes)).first.map { .person(try $0.decode(String.self)) } ?? .noMatch
         case .name(let name): try await find(named: name, now: now)
         }
     }
@@ -48,16 +48,16 @@ struct PersonStore: Sendable {
         return try await AttemptStore(pool).find(attemptId: name).map { .person($0.uid) } ?? .noMatch
     }
 
-    private func owner(ofToken hashes: [String]) async throws -> String? {
-        try await pool.query(
-            """
-            SELECT userId FROM devices WHERE pushTokenHash = ANY(\(hashes)) OR pushToStartTokenHash = ANY(\(hashes))
-            UNION ALL SELECT userId FROM deviceStartTokens WHERE tokenHash = ANY(\(hashes))
-            UNION ALL SELECT userId FROM liveActivities WHERE updateTokenHash = ANY(\(hashes)) AND status = 'active'
-            UNION ALL SELECT uid FROM pushDeliveries WHERE tokenHash = ANY(\(hashes)) AND createdAt >= now() - interval '2 days'
-            LIMIT 1
-            """
-        ).first.map { try $0.decode(String.self) }
+    static func owner(ofToken hashes: [String]) -> Query {
+        """
+        SELECT userId FROM devices WHERE pushTokenHash = ANY(\(hashes)) AND tokenState <> 'inactive'
+        UNION ALL SELECT userId FROM devices WHERE pushToStartTokenHash = ANY(\(hashes)) AND pushToStartTokenState <> 'inactive'
+        UNION ALL SELECT userId FROM deviceStartTokens WHERE tokenHash = ANY(\(hashes)) AND state <> 'inactive'
+        UNION ALL SELECT userId FROM devices WHERE pushTokenHash = ANY(\(hashes)) AND tokenState = 'inactive'
+        UNION ALL SELECT userId FROM liveActivities WHERE updateTokenHash = ANY(\(hashes)) AND status = 'active'
+        UNION ALL SELECT uid FROM pushDeliveries WHERE tokenHash = ANY(\(hashes)) AND createdAt >= now() - interval '2 days'
+        LIMIT 1
+        """
     }
 
     func read(_ uid: String, now: Timestamp) async throws -> PersonData {
