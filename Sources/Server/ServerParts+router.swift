@@ -8,6 +8,7 @@ import Logging
 import OnCall
 import Postgres
 import PushContract
+import ServiceKit
 
 extension ServerParts {
     /// The API, and for everybody the pages too. Needs the database.
@@ -105,10 +106,15 @@ extension ServerParts {
     }
 
     private var credentials: CredentialChecker {
-        CredentialChecker(
+        // Each check opens connections to the providers.
+        let checks = SharedWork<[CredentialCheck.Verdict]>()
+        return CredentialChecker(
             states: { [providers] in providers.states(now: .now()) },
             check: { [configuration, logger] in
-                try await CredentialCheck.run(configuration, app: CredentialCheck.usualApp, logger: logger).map { verdict in
+                let verdicts = try await checks.value {
+                    try await CredentialCheck.run(configuration, app: CredentialCheck.usualApp, logger: logger)
+                }
+                return verdicts.map { verdict in
                     CredentialCheckResult(
                         name: verdict.credential,
                         environment: verdict.environment.rawValue,

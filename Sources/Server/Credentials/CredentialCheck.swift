@@ -53,14 +53,17 @@ package enum CredentialCheck {
     private static func run(
         _ entry: CredentialEntry,
         app: String,
-        now: @Sendable () -> Timestamp,
+        now: @escaping @Sendable () -> Timestamp,
         logger: Logger
     ) async -> [Verdict] {
         do throws(ConfigurationError) {
             let provider = try PushProviders.make(entry, logger: logger)
-            var verdicts: [Verdict] = []
-            for environment in entry.environments { verdicts.append(await check(provider, entry, environment, app: app, now: now)) }
-            return verdicts
+            return await withTaskGroup(of: (Int, Verdict).self) { group in
+                for (index, environment) in entry.environments.enumerated() {
+                    group.addTask { (index, await check(provider, entry, environment, app: app, now: now)) }
+                }
+                return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+            }
         } catch {
             return entry.environments.map { report(entry, $0, app: app, .refused, error.description, now: now()) }
         }
