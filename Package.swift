@@ -266,7 +266,7 @@ let package = Package(
         ),
         fuzzer("answer-fuzz", ["Providers", "HTTPClient", "Delivery", "Attempts", "PushContract", "ServiceKit"], path: "Tests/AnswerFuzz"),
         tests("PushContractTests", ["PushContract"]),
-        tests("ServiceKitTests", ["ServiceKit", "PushContract", .logging]),
+        tests("ServiceKitTests", ["ServiceKit", "PushContract", "TestSupport", .logging]),
         tests("AlertRulesTests", ["AlertRules"]),
         tests("PostgresTests", ["Postgres", "PushContract", "ServiceKit", "LocalPostgres", "TestDatabase", "TestSupport", .logging]),
         tests(
