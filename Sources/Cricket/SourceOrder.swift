@@ -26,11 +26,11 @@ extension MatchScore {
         ]
     }
 
-    /// Whether a known state, which is without its balls, has the same content.
+    /// Whether the content is the same but for the balls, which a known state is without.
     package func isSame(as other: MatchScore) -> Bool {
-        var copy = self
-        copy.balls = nil
-        return copy.hasSameContent(as: other)
+        var (own, others) = (self, other)
+        (own.balls, others.balls) = (nil, nil)
+        return own.hasSameContent(as: others)
     }
 }
 

@@ -15,7 +15,7 @@ struct GrantsTests {
             let actual = try await pool.query(Query(text: GrantsTests.listing)).map { try $0.decode(String.self) }
             let missing = expected.filter { !actual.contains($0) }
             let unexpected = actual.filter { !expected.contains($0) }
-            #expect(missing.isEmpty && unexpected.isEmpty, "if the change is meant, copy the new lines to sql/grants.txt")
+            #expect(missing.isEmpty && unexpected.isEmpty, "\(unexpected) instead of \(missing): if that is meant, change sql/grants.txt")
             #expect(actual.count == expected.count)
         }
     }

@@ -95,7 +95,7 @@ struct DisplayStateTests {
             BatterCard(name: text(100), runs: 999, balls: 4_999, onStrike: true), BatterCard(name: "z" + text(99), runs: 999, balls: 4_999),
         ]
         var score = Sample.score(1)
-        score.matchId = String(repeating: "m", count: 200)
+        score.matchId = String(repeating: "m", count: 64)
         score.teams = shorts.map { MatchScore.Team(name: text(100), short: $0) }
         score.title = text(100)
         score.event = text(100)

@@ -234,6 +234,7 @@ struct EndTests {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
             try await bench.running("ann", "phone", 1)
+            bench.clock.advance(.seconds(60))
             try await bench.phone("bob", "phone", 1)
             try await bench.run()
             #expect(try await bench.postToken("ann", "phone", 2) == .activityEnded, "another user has the device")

@@ -28,17 +28,10 @@ struct LiveBench: Sendable {
         configuration.owner = "bench"
         change(&configuration)
         let settled = configuration
-        try await withDatabase { pool in try await with(pool, settled, body) }
-    }
-
-    /// On a database that there is.
-    static func with(
-        _ pool: PostgresPool,
-        _ configuration: LiveConfiguration = LiveConfiguration(),
-        _ body: (LiveBench) async throws -> Void
-    ) async throws {
-        try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
-        try await body(LiveBench(pool, configuration))
+        try await withDatabase { pool in
+            try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
+            try await body(LiveBench(pool, settled))
+        }
     }
 
     private init(_ pool: PostgresPool, _ configuration: LiveConfiguration) {

@@ -9,7 +9,7 @@ final class ReadLimit: RouterMiddleware {
 
     private struct Waiter {
         var id: UInt64
-        var place: CheckedContinuation<Bool, Never>
+        var continuation: CheckedContinuation<Bool, Never>
     }
 
     private struct Reads {
@@ -57,7 +57,7 @@ final class ReadLimit: RouterMiddleware {
             }
             defer { tasks.cancelAll() }
             return await withTaskCancellationHandler {
-                await withCheckedContinuation { enter(key, Waiter(id: id, place: $0)) }
+                await withCheckedContinuation { enter(key, Waiter(id: id, continuation: $0)) }
             } onCancel: {
                 giveUp(key, id)
             }
@@ -69,7 +69,7 @@ final class ReadLimit: RouterMiddleware {
             guard let index = state[key]?.waiters.firstIndex(where: { $0.id == id }) else { return nil }
             return state[key]?.waiters.remove(at: index)
         }
-        waiter?.place.resume(returning: false)
+        waiter?.continuation.resume(returning: false)
     }
 
     private func enter(_ key: String, _ waiter: Waiter) {
@@ -84,7 +84,7 @@ final class ReadLimit: RouterMiddleware {
             reads.waiters.append(waiter)
             return nil
         }
-        if let mayRun { waiter.place.resume(returning: mayRun) }
+        if let mayRun { waiter.continuation.resume(returning: mayRun) }
     }
 
     /// The next that waits takes the place.
@@ -96,7 +96,7 @@ final class ReadLimit: RouterMiddleware {
             reads.running -= 1
             return nil
         }
-        next?.place.resume(returning: true)
+        next?.continuation.resume(returning: true)
     }
 }
 
