@@ -336,4 +336,37 @@ extension AlertTests {
             #expect(bench.apns.calls("start").map { $0.aps["alert"]?["body"]?.string } == ["begins"])
         }
     }
+
+    @Test("a due alert that does not fit the end is left out: the card is taken away")
+    func tooLargeForEnd() async throws {
+        try await LiveBench.with { bench in
+            let name = "T/1"
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann", name)
+            try await bench.pool.execute(
+                """
+                INSERT INTO activitySubjects (subject, attributesType, attributes, contentState, stateHash, stateTimestamp, stateBuiltAt,
+                    startAlertTitle, startAlertBody, createdAt, lastUpdatedAt)
+                VALUES (\(name), 'T', '{}', '{}', 'h', \(bench.now.seconds), \(bench.now), 'T', 'begins', \(bench.now), \(bench.now))
+                """
+            )
+            try await bench.run()
+            #expect(try await bench.postToken("ann", "phone", 1, match: name) == .adopt(1, replacing: nil))
+            try await bench.run()
+            bench.clock.advance(.seconds(60))
+            let state = #"{"note":"\#(String(repeating: "y", count: 3800))"}"#
+            let text = LiveSubject.Alert(title: "Full time", body: String(repeating: "x", count: 500))
+            let ended: Query = """
+                UPDATE activitySubjects SET contentState = \(state), stateHash = 'end', stateTimestamp = \(bench.now.seconds),
+                    stateBuiltAt = \(bench.now), lastUpdatedAt = \(bench.now), endedAt = \(bench.now)
+                RETURNING subject, stateTimestamp
+                """
+            let newest: Query = "SELECT subject, stateTimestamp FROM activitySubjects"
+            _ = try await bench.pool.query(ended)
+            try await bench.pool.execute(AlertQueries.insert(text, priority: 1, of: newest, now: bench.now))
+            try await bench.run()
+            let end = try #require(bench.apns.calls("end").first)
+            #expect(end.aps["content-state"]?["note"] != nil && end.aps["alert"] == nil)
+        }
+    }
 }

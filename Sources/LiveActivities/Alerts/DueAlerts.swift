@@ -8,6 +8,11 @@ struct DueAlerts: Sendable, Hashable {
     private(set) var merged: [SubjectAlert] = []
     /// What is too old to alert anybody.
     private(set) var expired: [SubjectAlert] = []
+    /// Whether there is room for the shown one in the push.
+    private(set) var fits = true
+
+    /// What the push shows.
+    var alert: LiveSubject.Alert? { fits ? shown?.alert : nil }
 
     /// Nothing is due.
     init() {}
@@ -33,9 +38,16 @@ struct DueAlerts: Sendable, Hashable {
         }
     }
 
+    /// Leaves the shown one out where the push is too large with it: an alert is checked together with its own state alone.
+    ///
+    /// - Parameter message: of the push with an alert; throws when it is too large.
+    mutating func fit(_ message: (LiveSubject.Alert) throws -> PushMessage) {
+        fits = shown.map { (try? message($0.alert)) != nil } ?? true
+    }
+
     /// What became of each once the push was accepted, or refused for good.
     func results(isAccepted: Bool) -> [AlertResult] {
-        (shown.map { [AlertResult(alert: $0, outcome: isAccepted ? .accepted : .rejected)] } ?? [])
+        (shown.map { [AlertResult(alert: $0, outcome: isAccepted && fits ? .accepted : .rejected)] } ?? [])
             + merged.map { AlertResult(alert: $0, outcome: .merged) } + expired.map { AlertResult(alert: $0, outcome: .expired) }
     }
 

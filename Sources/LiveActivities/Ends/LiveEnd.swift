@@ -57,17 +57,17 @@ package struct LiveEnd: QueuedKind {
             let stamp = max(subject.timestamp, lastTimestamp) + 1
             let endReason: EndReason = try stored(reason)
             // One whose push is under way has no known outcome, and may be repeated here.
-            let due =
+            var due =
                 endReason.concernsAll
                 ? DueAlerts(alerts[subject.id] ?? [], after: alertedThrough, since: createdAt, now: now) : DueAlerts()
+            due.fit { try LivePayloads.end(subject, timestamp: stamp, reason: endReason, alert: $0, now: now) }
             let push = Push(
                 identity(of: delivery),
                 messageId: key.operationKey("end"),
                 protection: .claim,
                 token: Push.Token(.update, countsAcceptance: false)
-            ) { [now = self.now] _ throws(PushError) in
-                let alert = due.shown?.alert
-                return .message(try LivePayloads.end(subject, timestamp: stamp, reason: endReason, alert: alert, now: now()), to: token)
+            ) { [now = self.now, alert = due.alert] _ throws(PushError) in
+                .message(try LivePayloads.end(subject, timestamp: stamp, reason: endReason, alert: alert, now: now()), to: token)
             }
             contents[deliveryId] = .push(push, to: token, note: due)
         }

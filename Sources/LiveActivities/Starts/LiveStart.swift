@@ -18,7 +18,6 @@ package struct LiveStart: QueuedKind {
         var channelId: String?
         /// Shown instead of the start's own alert, if it fits.
         var due = DueAlerts()
-        var fits = true
     }
 
     private let pool: PostgresPool
@@ -73,8 +72,7 @@ package struct LiveStart: QueuedKind {
             var note = Note(timestamp: subject.timestamp, stateHash: subject.stateHash, channelId: channelId)
             note.due = DueAlerts(alerts[subject.id] ?? [], after: alertedThrough, since: createdAt, now: now)
             let key = ActivityKey(delivery)
-            // It was checked together with its own state, not with the attributes.
-            note.fits = note.due.shown == nil || (try? LiveStart.message(subject, key, note, now: now)) != nil
+            note.due.fit { try LivePayloads.start(subject, instance: key.instance, channel: channelId, alert: $0, now: now) }
             let push = push(of: subject, delivery, to: token, version: version, note, readAt: now)
             contents[deliveryId] = .push(push, to: token, note: note)
         }
@@ -96,13 +94,12 @@ package struct LiveStart: QueuedKind {
             protection: .claim,
             token: Push.Token(.pushToStart, registrationVersion: version, readAt: readAt, countsAcceptance: true)
         ) { [now] _ throws(PushError) in
-            .message(try LiveStart.message(subject, key, note, now: now()), to: token)
+            let alert = note.due.alert
+            return .message(
+                try LivePayloads.start(subject, instance: key.instance, channel: note.channelId, alert: alert, now: now()),
+                to: token
+            )
         }
-    }
-
-    private static func message(_ subject: LiveSubject, _ key: ActivityKey, _ note: Note, now: Timestamp) throws(PushError) -> PushMessage {
-        let alert = note.fits ? note.due.shown?.alert : nil
-        return try LivePayloads.start(subject, instance: key.instance, channel: note.channelId, alert: alert, now: now)
     }
 
     package func apply(_ outcomes: [QueuedOutcome], on connection: BlockingConnection) throws {
@@ -123,6 +120,6 @@ package struct LiveStart: QueuedKind {
     /// What a start did not bring is due to the next one.
     private static func alerts(_ outcome: QueuedOutcome) -> [AlertResult] {
         guard outcome.attempt?.status == .sent, let note = outcome.note as? Note else { return [] }
-        return note.due.results(isAccepted: note.fits)
+        return note.due.results(isAccepted: true)
     }
 }
