@@ -188,7 +188,7 @@ struct ServerParts: Sendable {
             )
         )
         services += hooks.extraServices.map { DatabaseDependentService(gate: gate, service: $0) }
-        services.append(DrainSignal(health: health))
+        services.append(DrainSignal(health: health, duration: configuration.httpDrain))
         return services
     }
 

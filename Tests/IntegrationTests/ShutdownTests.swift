@@ -45,6 +45,47 @@ extension WholeService {
             #expect(error?.description == "broken")
         }
 
+        @Test("while it drains, readiness is 503 and new connections are served as before; whoever has no patience ends it")
+        func drains() async throws {
+            try await withDatabaseURL { database in
+                var configuration = ServerConfiguration.bare(database)
+                configuration.httpDrain = .seconds(3_600)
+                let (urls, listening) = AsyncStream<String>.makeStream()
+                var hooks = PushwatchServer.Hooks()
+                hooks.onListening = { listening.yield($0) }
+                let server = PushwatchServer(configuration: configuration, metrics: MetricsRegistry(), hooks: hooks, logger: .silent)
+                let group = ServiceGroup(services: [ServerService(server: server)], logger: .silent)
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    tasks.addTask {
+                        defer { listening.finish() }
+                        try? await group.run()
+                    }
+                    defer { tasks.cancelAll() }
+                    var iterator = urls.makeAsyncIterator()
+                    let url = try #require(await iterator.next())
+                    let balancer = API(url: url, bearer: nil)
+                    try await eventually("the server is ready") { try await balancer.get("/health/ready").status == 200 }
+                    await group.triggerGracefulShutdown()
+                    try await eventually("the balancer sees it") {
+                        let answer = try await balancer.get("/health/ready")
+                        return answer.status == 503 && answer.json["status"] as? String == "draining"
+                    }
+                    let caller = API(url: url, bearer: RunningServer.bootstrapKey)
+                    #expect(try await caller.get("/attempts?uid=nobody").status == 200)
+                }
+            }
+        }
+
+        @Test("what was never ready does not drain, and what was ends after its time", arguments: [(false, 3_600), (true, 0)])
+        func endsDraining(wasReady: Bool, seconds: Int) async throws {
+            let health = Health()
+            if wasReady { health.markStarted() }
+            let group = ServiceGroup(services: [DrainSignal(health: health, duration: .seconds(seconds))], logger: .silent)
+            await group.triggerGracefulShutdown()
+            try await group.run()
+            #expect(await health.readiness().status == "draining")
+        }
+
         @Test("a client that reads no response and a request that never ends take their limit and no more of the time for a shutdown")
         func stuckConnections() async throws {
             try await withDatabaseURL { database in
