@@ -102,6 +102,11 @@ package struct ConfigurationKey: Sendable, Hashable {
         "how long a request's head may take, first byte to last",
         standard: "10"
     )
+    static let httpDrain = Self(
+        "http.drainSeconds",
+        "how long /health/ready says draining before the listeners close, 0 to 15: a balancer's check interval plus one",
+        standard: "0"
+    )
     static let httpCertificate = Self("http.tls.certificateFile", "PEM chain: the listeners speak TLS; read at the start")
     static let httpCertificateKey = Self("http.tls.keyFile", "PEM key of the certificate")
     static let operatorsHost = Self("operators.host", "address of the operators' listener", standard: "http.host")
@@ -222,7 +227,8 @@ package struct ConfigurationKey: Sendable, Hashable {
         labelApps, labelAppVersions, labelProviderCodes, labelPushTypes, ledgerCacheDirectory, ledgerFilterMemory, alertsMaxApps,
         httpConnections,
         httpConnectionsPerAddress,
-        httpIdleTimeout, httpHeaderTimeout, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL, bootstrapKey,
+        httpIdleTimeout, httpHeaderTimeout, httpDrain, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL,
+        bootstrapKey,
         tokenKeys,
         logLevel, logFormat, metricsOpen, alertsDirectory, alertsLag,
         webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsApp, apnsProduction,

@@ -14,8 +14,8 @@ package import UnixSignals
 
 /// The whole service, built from its configuration: one pool, one router, one `ServiceGroup`.
 ///
-/// Instances are stateless; any number may run against one database. `run()` serves until SIGTERM or SIGINT, then drains: the listener
-/// first, then what it fed, the database last.
+/// Instances are stateless; any number may run against one database. `run()` serves until SIGTERM or SIGINT, then drains: the listeners
+/// first, then what they fed, the database last.
 package struct PushwatchServer {
     /// Things a caller may add or hear.
     package struct Hooks: Sendable {
@@ -57,8 +57,8 @@ package struct PushwatchServer {
             gracefulShutdownSignals: gracefulShutdownSignals,
             logger: logger.withoutServices
         )
-        // What has not drained by then is cancelled; a supervisor's patience is usually 30 s.
-        settings.maximumGracefulShutdownDuration = .seconds(28)
+        // What has not ended by then is cancelled; a supervisor's patience is usually 30 s.
+        settings.maximumGracefulShutdownDuration = configuration.httpDrain + .seconds(28)
         try await ServiceGroup(configuration: settings).run()
     }
 

@@ -79,6 +79,7 @@ extension ServerConfiguration {
         httpConnectionsPerAddress = try settings.number(.httpConnectionsPerAddress, 0...1_000_000) ?? httpConnectionsPerAddress
         httpIdleTimeout = try settings.number(.httpIdleTimeout, 1...86_400).map { .seconds($0) } ?? httpIdleTimeout
         httpHeaderTimeout = try settings.number(.httpHeaderTimeout, 1...3600).map { .seconds($0) } ?? httpHeaderTimeout
+        httpDrain = try settings.number(.httpDrain, 0...15).map { .seconds($0) } ?? httpDrain
         tls = try settings.tls()
         operatorsHost = settings.text(.operatorsHost) ?? httpHost
         operatorsPort = try settings.number(.operatorsPort, 0...65_535)

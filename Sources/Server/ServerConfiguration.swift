@@ -95,6 +95,12 @@ package struct ServerConfiguration: Sendable {
     var httpIdleTimeout: Duration = .seconds(60)
     /// From the first byte of a request's head to its last.
     var httpHeaderTimeout: Duration = .seconds(10)
+    /// How long a peer may take nothing of a response.
+    var httpResponseTimeout: Duration = .seconds(30)
+    /// For how long `/health/ready` says `draining` before the listeners close.
+    var httpDrain: Duration = .zero
+    /// How long the listeners may take to shut down, of the 28 s that all services have.
+    var httpShutdownLimit: Duration = .seconds(10)
     package var tls: TLS?
     /// With a port, operators have a listener of their own.
     var operatorsHost = "127.0.0.1"

@@ -17,10 +17,14 @@ extension ServerParts {
         let headers = TimeAmount(configuration.httpHeaderTimeout)
         // Later than the reader's own deadline, which responds with 408: this one closes the connection without a response.
         let bodies = TimeAmount(BodyLimits().deadline + .seconds(5))
+        let (responses, shutdown) = (TimeAmount(configuration.httpResponseTimeout), TimeAmount(configuration.httpShutdownLimit))
         let limit = ConnectionLimit(total: configuration.httpConnections, perAddress: configuration.httpConnectionsPerAddress)
         let plain = HTTPServerBuilder.pendingHTTP1(
             configuration: .init(
-                additionalChannelHandlers: [limit.handler(), RequestFraming(), HeaderDeadline(headers), BodyDeadline(bodies)],
+                additionalChannelHandlers: [
+                    limit.handler(), RequestFraming(), HeaderDeadline(headers), BodyDeadline(bodies), ResponseDeadline(responses),
+                    ShutdownDeadline(shutdown),
+                ],
                 idleTimeout: TimeAmount(configuration.httpIdleTimeout)
             )
         )

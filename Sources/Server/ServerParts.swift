@@ -181,9 +181,14 @@ struct ServerParts: Sendable {
         }
         var services: [any Service] = pools.all + [admin, gate]
         services += working().map { DatabaseDependentService(gate: gate, service: $0) }
-        services += try listeners.map { try listener($0, $1, onListening: hooks.onListening) }
+        services.append(
+            ListenerService(
+                listeners: try listeners.map { try listener($0, $1, onListening: hooks.onListening) },
+                shutdownLimit: configuration.httpShutdownLimit
+            )
+        )
         services += hooks.extraServices.map { DatabaseDependentService(gate: gate, service: $0) }
-        services.append(DrainSignal(health: health))
+        services.append(DrainSignal(health: health, duration: configuration.httpDrain))
         return services
     }
 

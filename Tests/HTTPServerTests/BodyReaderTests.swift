@@ -37,11 +37,18 @@ struct ElapsedClock: Clock {
         }
     }
 
-    @Test("chunks become one array with room behind it")
+    /// With padding, as it is parsed.
+    private func padded(_ request: Request) async throws -> [UInt8] {
+        try await BodyReader(limits: limits).read(request, padding: 64) {
+            $0
+        } use: {
+            $0
+        }
+    }
+
+    @Test("chunks become one array, with zeros behind it if asked for")
     func chunks() async throws {
-        let bytes = try await BodyReader(limits: limits).read(request([[1, 2], [3], [4, 5]]), withPadding: 64)
-        #expect(bytes == [1, 2, 3, 4, 5])
-        #expect(bytes.capacity >= 69)
+        #expect(try await padded(request([[1, 2], [3], [4, 5]])) == [1, 2, 3, 4, 5] + [UInt8](repeating: 0, count: 64))
         #expect(try await BodyReader(limits: limits).read(request([[1, 2]], [.contentLength: "2"])) == [1, 2])
         #expect(try await BodyReader(limits: limits).read(request([])) == [])
     }
@@ -50,9 +57,7 @@ struct ElapsedClock: Clock {
     func inflates() async throws {
         let plain = [UInt8](repeating: 65, count: 256)
         let body = gzip(plain)
-        let bytes = try await BodyReader(limits: limits).read(request([body], [.contentEncoding: "GZIP"]), withPadding: 64)
-        #expect(bytes == plain)
-        #expect(bytes.capacity >= 320)
+        #expect(try await padded(request([body], [.contentEncoding: "GZIP"])) == plain + [UInt8](repeating: 0, count: 64))
     }
 
     @Test("bodies over a limit are refused: announced, arriving, compressed, inflated")

@@ -96,6 +96,7 @@ struct ConfigurationTests {
             (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_BOOTSTRAP_KEY": "hush-hush"], "PUSHWATCH_BOOTSTRAP_KEY must have at least 24"),
             (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "15"], "from 16 to 1100"),
             (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "401"], "(400) must be no less than"),
+            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_DRAIN_SECONDS": "16"], "from 0 to 15"),
             (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_TLS_KEY_FILE": "/k"], "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE is missing"),
             (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE": "/c"], "PUSHWATCH_HTTP_TLS_KEY_FILE is missing"),
         ] as [([String: String], String)]

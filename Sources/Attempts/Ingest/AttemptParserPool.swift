@@ -1,4 +1,4 @@
-import Foundation
+import HTTPServer
 import Synchronization
 
 /// Parsers with their buffers, lent to one request at a time.
@@ -10,14 +10,11 @@ final class AttemptParserPool: @unchecked Sendable {
     /// More than run at once are not kept.
     private let limit = 8
 
-    /// A body longer than this makes a parser's buffers large (thirteen bytes for each of the body's), so such a parser is not kept.
-    private let keptBytes = 1 << 20
-    /// And so that there is only one of them at a time.
-    private let largeBody = NSLock()
-
+    /// A large body makes a parser's buffers large (thirteen bytes for each of the body's), so such a parser is not kept.
+    ///
     /// - Parameter bytes: the length of what is to be parsed.
     func withParser<Value>(forBytes bytes: Int, _ body: (AttemptParser) throws -> Value) rethrows -> Value {
-        if bytes > keptBytes { return try largeBody.withLock { try body(AttemptParser()) } }
+        if bytes > LargeBodyQueue.threshold { return try body(AttemptParser()) }
         let parser = lock.withLock { _ in idle.popLast() } ?? AttemptParser()
         defer { lock.withLock { _ in if idle.count < limit { idle.append(parser) } } }
         return try body(parser)

@@ -65,8 +65,12 @@ package struct AttemptRoutes: Sendable {
         } catch {
             throw Problem(error)
         }
-        var body = try await bodies.read(request, withPadding: AttemptParser.padding)
-        var parsed = try parse(&body, asLines: type == "application/x-ndjson", rules)
+        // What waits to be written is counted by the queue.
+        var parsed = try await bodies.read(request, padding: AttemptParser.padding) { body in
+            try parse(body, asLines: type == "application/x-ndjson", rules)
+        } use: { parsed in
+            parsed
+        }
         if let apps = rules.apps { try await refuseAttempts(ofOtherAppsThan: apps, in: &parsed) }
         IngestMetrics.rejected.increment(by: parsed.rejections.count)
         labels.mark(&parsed.batch, author: author)
@@ -90,9 +94,9 @@ package struct AttemptRoutes: Sendable {
         parsed.indices = parsed.indices.enumerated().filter { !refused.contains($0.offset) }.map(\.element)
     }
 
-    private func parse(_ body: inout [UInt8], asLines: Bool, _ rules: ReportRules) throws -> AttemptParser.Parsed {
-        let length = body.count
-        body.append(contentsOf: repeatElement(0, count: AttemptParser.padding))
+    /// - Parameter body: with padding.
+    private func parse(_ body: [UInt8], asLines: Bool, _ rules: ReportRules) throws -> AttemptParser.Parsed {
+        let length = body.count - AttemptParser.padding
         let window = AcceptanceWindow.live(now: now())
         let itemLimit = rules.user == nil ? AttemptRoutes.itemLimit : AttemptRoutes.userItemLimit
         do {

@@ -56,18 +56,23 @@ package struct AudienceRoutes: Sendable {
             throw Problem.badRequest("An audienceId must have 1 to 200 visible ASCII characters, without spaces.")
         }
         _ = try request.requireContentType("application/json")
-        var fields = try JSONFields(try JSONParser.parse(try await reader.read(request)))
-        let uids = try fields.required("uids", JSONFields.list(of: JSONFields.string(1...256), 0...AudienceRoutes.limit))
-        try fields.finish()
-        let before = try await store.find(id)
-        let after = try await store.change(change, id, uids: uids, author: caller.name)
-        if let after {
-            // How many; who they are is in the audience alone.
-            let detail = "\(uids.count) uids"
-            let recorder = audit.by(caller, at: now())
-            try await recorder.note(change.action, id, detail, before: before.map(AudienceDocument.init), after: AudienceDocument(after))
+        return try await reader.readJSON(request) { body throws(Problem) in
+            var fields = try JSONFields(body)
+            let uids = try fields.required("uids", JSONFields.list(of: JSONFields.string(1...256), 0...AudienceRoutes.limit))
+            try fields.finish()
+            return uids
+        } use: { uids in
+            let before = try await store.find(id)
+            let after = try await store.change(change, id, uids: uids, author: caller.name)
+            if let after {
+                // How many; who they are is in the audience alone.
+                let detail = "\(uids.count) uids"
+                let recorder = audit.by(caller, at: now())
+                let old = before.map(AudienceDocument.init)
+                try await recorder.note(change.action, id, detail, before: old, after: AudienceDocument(after))
+            }
+            return try answer(after)
         }
-        return try answer(after)
     }
 
     private func answer(_ audience: Audience?) throws -> Response {

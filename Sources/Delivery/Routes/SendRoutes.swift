@@ -40,14 +40,16 @@ package struct SendRoutes: Sendable {
         let caller = try context.requireCaller()
         _ = try request.requireContentType("application/json")
         let now = now()
-        let body = try JSONParser.parse(try await reader.read(request), keepsInfinity: true)
-        let batch = try SendBatch(body, limit: SendRoutes.batchLimit, now: now)
-        if let request = batch.requests.first, request.validateOnly {
-            return try JSONResponse(try await dryRun.run(request, apps: caller.apps, now: now)).response()
+        return try await reader.readJSON(request, keepsInfinity: true) { body throws(Problem) in
+            try SendBatch(body, limit: SendRoutes.batchLimit, now: now)
+        } use: { batch in
+            if let request = batch.requests.first, request.validateOnly {
+                return try JSONResponse(try await dryRun.run(request, apps: caller.apps, now: now)).response()
+            }
+            let post = SendPost(requests: batch.requests, requestId: context.requestId, author: caller.name, apps: caller.apps, now: now)
+            let receipts = try await enqueueService.submit(post)
+            return try SendBatchResponse(batch, receipts: receipts).response()
         }
-        let post = SendPost(requests: batch.requests, requestId: context.requestId, author: caller.name, apps: caller.apps, now: now)
-        let receipts = try await enqueueService.submit(post)
-        return try SendBatchResponse(batch, receipts: receipts).response()
     }
 
     private func show(_ request: Request, _ context: PushwatchContext) async throws -> Response {

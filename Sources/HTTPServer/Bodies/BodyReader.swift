@@ -5,9 +5,10 @@ import ServiceKit
 /// Reads a request's body under limits and undoes gzip.
 ///
 /// Throws `Problem`: 408 too slow, 413 too large, 415 another coding, 400 damaged or cut off, 503 when the bodies of all requests
-/// together fill their budget. Memory used is at most the two limits, and over all requests at most the budget.
+/// together fill their budget. Memory used is at most the two limits, and over all requests at most the budget. A body counts until the
+/// function that reads it returns.
 package struct BodyReader: Sendable {
-    private let limits: BodyLimits
+    let limits: BodyLimits
     private let clock: any Clock<Duration>
     private let budget: BodyBudget
 
@@ -21,17 +22,52 @@ package struct BodyReader: Sendable {
         self.budget = budget
     }
 
-    /// The body's bytes. The array has capacity for at least `padding` more bytes behind its count (simdjson reads past the end).
-    package func read(_ request: Request, withPadding padding: Int = 0) async throws -> [UInt8] {
+    /// The body's bytes.
+    package func read(_ request: Request) async throws -> [UInt8] {
+        try await read(request, padding: 0, BodyReservation(of: budget))
+    }
+
+    /// What `use` returns for what `parse` makes of the body's bytes. Small bodies, as nearly all are, are parsed at once, without a change
+    /// of threads; large ones by `LargeBodyQueue`.
+    ///
+    /// - Parameters:
+    ///   - padding: zeros to put behind the body's bytes (simdjson reads past the end).
+    ///   - parsedSize: how many times its bytes what `parse` makes of a large body takes; counts against the budget, too.
+    package func read<Value: Sendable, Output>(
+        _ request: Request,
+        padding: Int = 0,
+        parsedSize: Int = 0,
+        parse: @escaping @Sendable ([UInt8]) throws -> Value,
+        use: (Value) async throws -> Output
+    ) async throws -> Output {
+        let share = BodyReservation(of: budget)
+        defer { withExtendedLifetime(share) {} }
+        return try await use(try await parsed(request, padding: padding, parsedSize: parsedSize, share, parse))
+    }
+
+    /// In a function of its own, so that the bytes are gone when the value is used.
+    private func parsed<Value: Sendable>(
+        _ request: Request,
+        padding: Int,
+        parsedSize: Int,
+        _ share: BodyReservation,
+        _ parse: @escaping @Sendable ([UInt8]) throws -> Value
+    ) async throws -> Value {
+        let bytes = try await read(request, padding: padding, share)
+        guard bytes.count - padding > LargeBodyQueue.threshold else { return try parse(bytes) }
+        guard share.take((bytes.count - padding) * parsedSize) else { throw Problem.overloaded() }
+        return try await LargeBodyQueue.process.run { try parse(bytes) }
+    }
+
+    private func read(_ request: Request, padding: Int, _ share: BodyReservation) async throws -> [UInt8] {
         let coding = try Self.coding(of: request)
         let limit = coding == .gzip ? limits.compressed : limits.inflated
         let announced = try Self.announcedLength(of: request, limit: limit)
         // Before a byte is read: who is refused should not have had to send it.
         if let announced, !budget.hasSpace(for: announced) { throw Problem.overloaded() }
-        let share = BodyReservation(of: budget)
         var bytes = try await collect(request.body, limit: limit, announced: announced, padding: padding, share: share)
         if coding == .gzip { bytes = try inflate(bytes, share) }
-        bytes.reserveCapacity(bytes.count + padding)
+        bytes.append(contentsOf: repeatElement(0, count: padding))
         return bytes
     }
 

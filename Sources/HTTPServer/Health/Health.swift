@@ -45,8 +45,15 @@ package final class Health: Sendable {
 
     package func markStarted() { state.withLock { if $0.phase == .starting { $0.phase = .started } } }
 
-    /// From now on not ready, for good: load balancers stop sending while requests in flight end.
-    package func markDraining() { state.withLock { $0.phase = .draining } }
+    /// From now on not ready, for good: load balancers stop sending while requests in flight end. False where it had not started, so that
+    /// none has sent anything.
+    @discardableResult
+    package func markDraining() -> Bool {
+        state.withLock { state in
+            defer { state.phase = .draining }
+            return state.phase != .starting
+        }
+    }
 
     /// Runs all checks at the same time, unless they run or have just run for somebody else.
     package func readiness() async -> Readiness {

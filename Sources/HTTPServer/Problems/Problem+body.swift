@@ -13,6 +13,16 @@ extension Problem {
         )
     }
 
+    /// 413: the body is JSON with more than `limit` values, of which each takes many times its bytes.
+    static func tooManyValues(limit: Int) -> Problem {
+        Problem(
+            status: .contentTooLarge,
+            code: "payload_too_large",
+            title: "Body too large",
+            detail: "The body may have at most \(limit) JSON values (numbers, strings, arrays, objects). Split it into smaller requests."
+        )
+    }
+
     /// 415: the content type is none of those accepted.
     static func unsupportedMediaType(accepted: [String]) -> Problem {
         Problem(

@@ -117,4 +117,18 @@ struct OperationRouteTests {
             #expect(try await client.call("/audiences/fans", .delete, as: "service").status == .notFound)
         }
     }
+
+    @Test("a large body is read as a small one is; one with more values than are parsed is 413")
+    func largeBodies() async throws {
+        try await withRoutes { bench, client in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            let space = String(repeating: " ", count: LargeBodyQueue.threshold)
+            let values = "[" + String(repeating: "1,", count: BodyLimits().values) + "1]"
+            #expect(try await client.call("/sends", .post, as: "service", #"{"uid": "ann", "title": "Goal"}"# + space).status == .accepted)
+            #expect(try await client.call("/audiences/fans", .put, as: "service", #"{"uids": ["ann"]}"# + space).status == .ok)
+            #expect(try await client.call("/sends", .post, as: "service", values).status == .contentTooLarge)
+            let members = #"{"uids": \#(values)}"#
+            #expect(try await client.call("/audiences/fans/members", .post, as: "service", members).status == .contentTooLarge)
+        }
+    }
 }

@@ -28,7 +28,7 @@ struct RunningServer: Sendable {
 }
 
 /// The server as a service, so that a test can end it as a supervisor would.
-private struct ServerService: Service {
+struct ServerService: Service {
     let server: PushwatchServer
 
     func run() async throws { try await server.run(gracefulShutdownSignals: []) }
