@@ -1,3 +1,4 @@
+import Audit
 import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -24,13 +25,7 @@ struct SessionTests {
             let logger = Logger(label: "test")
             keys = KeyAuthenticator(store: APIKeyStore(pool), bootstrap: try BootstrapKey(bootstrap), logger: logger)
             tickets = SignInTickets(pool)
-            sessions = Sessions(
-                keys: keys,
-                store: SessionStore(pool),
-                tickets: tickets,
-                audit: AuditLog(pool).trail,
-                isSecure: true
-            )
+            sessions = Sessions(keys: keys, pool: pool, isSecure: true)
         }
 
         func caller(_ cookie: String, now: Timestamp) async throws -> Caller? {
