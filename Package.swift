@@ -315,7 +315,7 @@ let package = Package(
             "AlertingTests",
             [
                 "Alerting", "AlertRules", "Attempts", "Audit", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer",
-                "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes, .crypto, .logging,
+                "TestDatabase", "TestSupport", .hummingbird, .hummingbirdTesting, .httpTypes, .crypto, .logging,
             ]
         ),
         tests(

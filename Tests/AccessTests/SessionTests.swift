@@ -68,6 +68,22 @@ struct SessionTests {
         }
     }
 
+    @Test("a session is neither opened nor ended while the audit takes no entry of it")
+    func refusedEntries() async throws {
+        try await withInstance { instance, pool in
+            let opening = try await faultsOfRefusedEntry(in: ["sessions"], on: pool) {
+                _ = try await instance.sessions.open(key: Self.bootstrapKey, person: "ana", now: now)
+            }
+            #expect(opening == [])
+            let session = try #require(try await instance.sessions.open(now: now).first)
+            let ana = Caller.session(id: session.id, keyId: session.keyId, name: "ana", scopes: [.alertsRead])
+            let ending = try await faultsOfRefusedEntry(in: ["sessions"], on: pool) {
+                _ = try await instance.sessions.end(id: session.id, by: ana, now: now)
+            }
+            #expect(ending == [])
+        }
+    }
+
     @Test("who has a copy of the database signs in as nobody: of cookies and tickets it has hashes")
     func copy() async throws {
         try await withInstance { instance, pool in
