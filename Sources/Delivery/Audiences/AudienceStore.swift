@@ -39,7 +39,7 @@ package struct AudienceStore: Sendable {
         let detail = "\(uids.count) uids"
         let uids = Set(uids).sorted()
         return try await pool.performTransaction { connection in
-            let isMade = change != .remove ? try AudienceStore.make(id, author: audit.actor.name, on: connection) : false
+            let isMade = try change != .remove && AudienceStore.make(id, author: audit.actor.name, on: connection)
             guard let found = try AudienceStore.lock(id, on: connection) else { return nil }
             if change != .add { try AudienceStore.requireStored(id, on: connection) }
             if change == .replace {

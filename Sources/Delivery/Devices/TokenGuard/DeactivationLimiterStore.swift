@@ -23,7 +23,8 @@ package struct DeactivationLimiterStore: Sendable {
 
     /// Those that are open, oldest first.
     package func open() async throws -> [DeactivationLimiter] {
-        try await pool.query("\(DeactivationLimiterStore.select) WHERE b.closedAt IS NULL ORDER BY b.limiterId").map(DeactivationLimiter.init)
+        try await pool.query("\(DeactivationLimiterStore.select) WHERE b.closedAt IS NULL ORDER BY b.limiterId")
+            .map(DeactivationLimiter.init)
     }
 
     /// Closes a limiter, with an entry in the audit: how many tokens that changed; nil when no such limiter is open. Throws 403 when its
