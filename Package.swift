@@ -135,14 +135,7 @@ let package = Package(
         ),
         module("Cricket", ["PushContract", "ServiceKit", .crypto]),
 
-        // Layer 4: stores and providers.
-        module(
-            "Access",
-            [
-                "PushContract", "ServiceKit", "HTTPServer", "Postgres", "HTTPClient", .hummingbird, .jwtKit, .crypto, .logging,
-                .serviceLifecycle,
-            ]
-        ),
+        // Layer 4: attempts, the audit, providers.
         module(
             "Attempts",
             [
@@ -150,14 +143,22 @@ let package = Package(
                 .coreMetrics, .nioCore, .crypto, .serviceLifecycle,
             ]
         ),
+        module("Audit", ["PushContract", "ServiceKit", "Postgres", "HTTPServer"]),
         module("Providers", ["PushContract", "ServiceKit", "HTTPClient", .jwtKit, .logging, .metrics, .crypto, .httpTypes]),
 
-        // Layer 5: devices, the send queue and the delivery pipeline.
+        // Layer 5: who may do what; devices, the send queue and the delivery pipeline.
+        module(
+            "Access",
+            [
+                "PushContract", "ServiceKit", "HTTPServer", "Postgres", "HTTPClient", "Audit", .hummingbird, .jwtKit, .crypto, .logging,
+                .serviceLifecycle,
+            ]
+        ),
         module(
             "Delivery",
             [
-                "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Attempts", "Providers", .hummingbird, .httpTypes,
-                .logging, .metrics, .coreMetrics, .crypto, .serviceLifecycle,
+                "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Attempts", "Audit", "Providers", .hummingbird,
+                .httpTypes, .logging, .metrics, .coreMetrics, .crypto, .serviceLifecycle,
             ]
         ),
 
@@ -172,8 +173,8 @@ let package = Package(
         module(
             "Alerting",
             [
-                "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Attempts", .hummingbird, .logging,
-                .metrics, .crypto, .httpTypes, .serviceLifecycle, .yams,
+                "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Attempts", "Audit", .hummingbird,
+                .logging, .metrics, .crypto, .httpTypes, .serviceLifecycle, .yams,
             ]
         ),
 
@@ -181,7 +182,7 @@ let package = Package(
         module(
             "OnCall",
             [
-                "CMarkGFM", "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "Access", "Attempts", "Delivery",
+                "CMarkGFM", "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "Access", "Attempts", "Audit", "Delivery",
                 "Alerting",
                 .hummingbird, .mustache, .logging,
             ]
@@ -221,7 +222,7 @@ let package = Package(
             name: "pushwatch",
             dependencies: [
                 "CommandLineKit", "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Access", "Attempts",
-                "Delivery", "Alerting", "LiveActivities", "Cricket", "Server", .argumentParser, .logging, .unixSignals,
+                "Audit", "Delivery", "Alerting", "LiveActivities", "Cricket", "Server", .argumentParser, .logging, .unixSignals,
             ],
             swiftSettings: strict,
             linkerSettings: [jemalloc]
@@ -241,7 +242,7 @@ let package = Package(
         // Tests.
         .target(
             name: "TestDatabase",
-            dependencies: ["Attempts", "Postgres", "LocalPostgres", .logging],
+            dependencies: ["Attempts", "Audit", "Postgres", "LocalPostgres", "PushContract", .logging],
             path: "Tests/TestDatabase",
             swiftSettings: strict
         ),
@@ -286,10 +287,11 @@ let package = Package(
         tests(
             "AccessTests",
             [
-                "Access", "PushContract", "HTTPServer", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes, .jwtKit,
-                .crypto, .logging,
+                "Access", "Audit", "PushContract", "HTTPServer", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes,
+                .jwtKit, .crypto, .logging,
             ]
         ),
+        tests("AuditTests", ["Audit", "PushContract", "HTTPServer", "Postgres", "TestDatabase"]),
         tests(
             "AttemptsTests",
             [
@@ -304,21 +306,22 @@ let package = Package(
         tests(
             "DeliveryTests",
             [
-                "Delivery", "Attempts", "Providers", "HTTPClient", "PushContract", "ServiceKit", "Postgres", "HTTPServer", "TestDatabase",
-                "TestSupport", .hummingbird, .hummingbirdTesting, .httpTypes, .logging, .nioCore, .crypto, .serviceLifecycle,
+                "Delivery", "Attempts", "Audit", "Providers", "HTTPClient", "PushContract", "ServiceKit", "Postgres", "HTTPServer",
+                "TestDatabase", "TestSupport", .hummingbird, .hummingbirdTesting, .httpTypes, .logging, .nioCore, .crypto,
+                .serviceLifecycle,
             ]
         ),
         tests(
             "AlertingTests",
             [
-                "Alerting", "AlertRules", "Attempts", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "TestDatabase",
-                .hummingbird, .hummingbirdTesting, .httpTypes, .crypto, .logging,
+                "Alerting", "AlertRules", "Attempts", "Audit", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer",
+                "TestDatabase", "TestSupport", .hummingbird, .hummingbirdTesting, .httpTypes, .crypto, .logging,
             ]
         ),
         tests(
             "OnCallTests",
             [
-                "OnCall", "Access", "AlertRules", "Alerting", "Attempts", "Delivery", "HTTPServer", "PushContract", "Postgres",
+                "OnCall", "Access", "AlertRules", "Alerting", "Attempts", "Audit", "Delivery", "HTTPServer", "PushContract", "Postgres",
                 "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes,
             ]
         ),
@@ -345,8 +348,8 @@ let package = Package(
             [
                 "Server", "ProviderSimulator", "LocalPostgres", "TestDatabase", "TestSupport", "Postgres", "HTTPClient", "Attempts",
                 "Delivery", "Alerting", "AlertRules", "LiveActivities", "Cricket", "PushClient", "Providers", "PushContract", "ServiceKit",
-                "Access", "CZlib", "HTTPServer", .configuration, .httpTypes, .hummingbird, .logging, .crypto, .nioCore, .serviceLifecycle,
-                .unixSignals,
+                "Access", "Audit", "CZlib", "HTTPServer", .configuration, .httpTypes, .hummingbird, .logging, .crypto, .nioCore,
+                .serviceLifecycle, .unixSignals,
             ]
         ),
     ],

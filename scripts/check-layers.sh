@@ -12,8 +12,8 @@ layer() {
         PushContract) echo 1 ;;
         PushClient | ServiceKit | AlertRules) echo 2 ;;
         Postgres | HTTPClient | HTTPServer | Cricket) echo 3 ;;
-        Access | Attempts | Providers) echo 4 ;;
-        Delivery) echo 5 ;;
+        Attempts | Audit | Providers) echo 4 ;;
+        Access | Delivery) echo 5 ;;
         LiveActivities | Alerting) echo 6 ;;
         OnCall) echo 7 ;;
         Server | ProviderSimulator | LocalPostgres) echo 8 ;;
@@ -57,7 +57,8 @@ while read -r file; do
     case $file in
         */Bench/* | */Benchmarks/*) continue ;;
         Sources/Postgres/* | Sources/LocalPostgres/*) continue ;;
-        Sources/Access/* | Sources/Attempts/* | Sources/Delivery/* | Sources/LiveActivities/* | Sources/Alerting/* | Sources/OnCall/*)
+        Sources/Attempts/* | Sources/Audit/* | Sources/Access/* | Sources/Delivery/* | Sources/LiveActivities/* | Sources/Alerting/* | \
+            Sources/OnCall/*)
             ! grep -qE '^[a-z ]*import (Hummingbird|HTTPTypes|ArgumentParser|Mustache)$' "$file" ||
                 complain "$file: SQL text in a file that serves requests; move it to a store"
             ;;

@@ -53,11 +53,11 @@ package struct ConfigurationOptions: ParsableArguments {
 
 extension ConfigurationOptions {
     /// Runs `body` with a small pool on the database, and turns the errors that a person can act on into sentences.
-    package func withPool(
+    package func withPool<Value>(
         connections: Int = 2,
         logLevel: Logger.Level = .error,
-        _ body: (PostgresPool, ServerConfiguration) async throws -> Void
-    ) async throws {
+        _ body: (PostgresPool, ServerConfiguration) async throws -> Value
+    ) async throws -> Value {
         LogBootstrap.bootstrap(level: logLevel)
         let configuration = try await load()
         let pool = PostgresPool(
@@ -66,7 +66,7 @@ extension ConfigurationOptions {
         )
         defer { pool.close() }
         do {
-            try await body(pool, configuration)
+            return try await body(pool, configuration)
         } catch let error as PostgresError where error.isUnavailable {
             throw CommandFailure.environment("The database cannot be reached: \(error.message)")
         } catch let error as PostgresError where error.code == .undefinedTable {

@@ -19,12 +19,9 @@ extension ServerParts {
             bootstrap: try configuration.bootstrapKey.map { try BootstrapKey($0) },
             logger: logger
         )
-        let audit = AuditLog(pools.ingest).trail
         let sessions = Sessions(
             keys: keys,
-            store: SessionStore(pools.ingest),
-            tickets: SignInTickets(pools.ingest),
-            audit: audit,
+            pool: pools.ingest,
             isSecure: configuration.externalURL.hasPrefix("https:"),
             limits: configuration.sessionLimits
         )
@@ -42,21 +39,21 @@ extension ServerParts {
             checkStore: AttemptStore(pools.ingest),
             labels: labels
         ).add(to: router)
-        DeviceRoutes(store: devices, defaults: providers.deviceDefaults, audit: audit).add(to: router)
+        DeviceRoutes(store: devices, defaults: providers.deviceDefaults).add(to: router)
         let check = SendValidation.checker(providers.lookup, texts: configuration.texts)
         let dryRun = DryRun(store: sends, check: check, lookup: providers.lookup)
         SendRoutes(store: sends, enqueueService: enqueueService, dryRun: dryRun).add(to: router)
         OutcomeRoutes(stream: OutcomeStream(pool: pools.ingest)).add(to: router)
         live.addRoutes(to: router)
-        AudienceRoutes(store: AudienceStore(pool: pools.ingest), audit: audit).add(to: router)
+        AudienceRoutes(store: AudienceStore(pool: pools.ingest)).add(to: router)
         MatchRoutes(store: matches).add(to: router)
         guard audience == .everyone else { return router }
-        OutcomeWebhookRoutes(store: OutcomeWebhookStore(pool: pools.ingest), audit: audit).add(to: router)
-        DeadLetterRoutes(store: sends, wake: wake, audit: audit).add(to: router)
-        ThrottleRoutes(store: ThrottleStore(pool: pools.ingest), audit: audit).add(to: router)
-        CircuitRoutes(store: sends, wake: wake, audit: audit).add(to: router)
-        DeactivationLimiterRoutes(store: sends.deactivationLimiters, audit: audit).add(to: router)
-        AlertRoutes(pool: pools.readers, rules: rules, receivers: receivers, audit: audit).add(to: router)
+        OutcomeWebhookRoutes(store: OutcomeWebhookStore(pool: pools.ingest)).add(to: router)
+        DeadLetterRoutes(store: sends, wake: wake).add(to: router)
+        ThrottleRoutes(store: ThrottleStore(pool: pools.ingest)).add(to: router)
+        CircuitRoutes(store: sends, wake: wake).add(to: router)
+        DeactivationLimiterRoutes(store: sends.deactivationLimiters).add(to: router)
+        AlertRoutes(pool: pools.readers, rules: rules, receivers: receivers).add(to: router)
         try pages(sessions).add(to: router)
         return router
     }

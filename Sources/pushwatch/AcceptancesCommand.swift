@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Foundation
 import HTTPServer
@@ -68,7 +69,7 @@ struct AcceptancesCommand: AsyncParsableCommand {
                 let now = Timestamp.now()
                 if let problem = AcceptanceRequest.refusal(of: alert, at: now) { throw CommandFailure.check(problem.detail) }
                 let request = try AcceptanceRequest(reason: reason)
-                let audit = pool.audit(by: author, at: now)
+                let audit = AuditRecorder(by: author, at: now)
                 let made = try await AcceptanceStore.accept(alert, reason: request.reason, recording: audit, on: pool)
                 guard let accepted = try await AcceptanceStore.current(of: alert.id, on: pool) else {
                     throw CommandFailure.check("The acceptance of this alert was removed at the same moment.")
@@ -97,7 +98,7 @@ struct AcceptancesCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withPool { pool, _ in
                 guard let uuid = UUID(uuidString: id),
-                    let removed = try await AcceptanceStore.undo(uuid, recording: pool.audit(by: author), on: pool)
+                    let removed = try await AcceptanceStore.undo(uuid, recording: AuditRecorder(by: author), on: pool)
                 else { throw CommandFailure.check("No acceptance in force has the id `\(id)`.") }
                 if json { return try Terminal.printLine(json: ["removed": removed.id.uuidString.lowercased()]) }
                 Terminal.printLine("The acceptance of \(removed.subject) is removed.")

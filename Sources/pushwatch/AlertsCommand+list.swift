@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Foundation
 import Postgres
@@ -86,7 +87,7 @@ extension AlertsCommand {
         func run() async throws {
             try await options.withPool { pool, _ in
                 let alert = try await AlertsCommand.alert(id, on: pool)
-                guard try await AlertStore.acknowledge(alert, recording: pool.audit(by: author), on: pool) else {
+                guard try await AlertStore.acknowledge(alert.id, recording: AuditRecorder(by: author), on: pool) != .notOpen else {
                     throw CommandFailure.check("This alert is resolved; there is nothing to acknowledge.")
                 }
                 let now = try await AlertsCommand.alert(alert.id.uuidString.lowercased(), on: pool)

@@ -1,9 +1,9 @@
 import AlertRules
 import Alerting
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Foundation
-import HTTPServer
 import Postgres
 import PushContract
 import Server
@@ -73,8 +73,8 @@ extension AlertsCommand {
             _ severity: Severity,
             _ pool: PostgresPool
         ) async throws -> [TestNotification.TestNotificationResult] {
-            try await pool.audit(by: author).note(.testReceivers, names.joined(separator: ", "), severity.rawValue)
-            let id = try await TestNotification.fire(receivers: names, severity: severity, author: author, at: .now(), on: pool)
+            let audit = AuditRecorder(by: author)
+            let id = try await TestNotification.fire(receivers: names, severity: severity, recording: audit, on: pool)
             do {
                 try await settled(id, "firing", pool)
                 try await TestNotification.resolve(id, at: .now(), on: pool)

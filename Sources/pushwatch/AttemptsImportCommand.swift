@@ -1,5 +1,6 @@
 import ArgumentParser
 import Attempts
+import Audit
 import CommandLineKit
 import Foundation
 import HTTPServer
@@ -46,7 +47,7 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         do {
             let plan = configuration.partitionPlan
             let maintenance = PartitionMaintenance(pool: pool, plan: plan, logger: Logger(label: "partitions"))
-            try await run(AttemptImporter(pool: pool, maintenance: maintenance, plan: plan), recording: pool.audit(by: author))
+            try await run(AttemptImporter(pool: pool, maintenance: maintenance, plan: plan), recording: AuditRecorder(by: author))
         } catch let failure as AttemptImporter.FileFailure {
             throw CommandFailure.check(
                 "\(file): \(failure). Everything before that is stored; import the complete file, and only the rest is added."
@@ -74,16 +75,20 @@ struct AttemptsImportCommand: AsyncParsableCommand {
                 now: .now(),
                 shouldStop: { stop.isRaised },
                 onReject: rejects.append,
-                onProgress: { progress in Terminal.progress(progress.line(of: size, since: start, before: before)) }
+                onProgress: { progress in Terminal.progress(progress.line(of: size, since: start, before: before)) },
+                // Only then is known what it came to. An import that is killed continues when it is run again, and ends then.
+                onEnd: { [file] result, connection in
+                    try audit.note(
+                        .importAttempts,
+                        file,
+                        result.isComplete ? "" : "stopped after line \(result.lines)",
+                        after: ["accepted": result.accepted, "advanced": result.advanced, "duplicate": result.duplicate],
+                        on: connection
+                    )
+                }
             )
         }
         Terminal.progress(result.line(of: size, since: start, before: before), isLast: true)
-        try await audit.note(
-            .importAttempts,
-            file,
-            result.isComplete ? "" : "stopped after line \(result.lines)",
-            after: ["accepted": result.accepted, "advanced": result.advanced, "duplicate": result.duplicate]
-        )
         guard result.isComplete else {
             throw CommandFailure.environment("Stopped after line \(result.lines). Run it again to continue from there.")
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Delivery
 import Foundation
@@ -60,7 +61,7 @@ struct CircuitsCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withPool { pool, _ in
-                guard try await SendStore(pool: pool, record: { _, _ in }).closeCircuit(id, recording: pool.audit(by: author)) else {
+                guard try await SendStore(pool: pool, record: { _, _ in }).closeCircuit(id, recording: AuditRecorder(by: author)) else {
                     throw CommandFailure.check("No open circuit has the id \(id).")
                 }
                 if json { return try Terminal.printLine(json: ["closed": id]) }

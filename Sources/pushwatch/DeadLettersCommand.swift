@@ -1,4 +1,5 @@
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Delivery
 import Foundation
@@ -120,18 +121,22 @@ struct DeadLettersCommand: AsyncParsableCommand {
                     total = try await store.deadLetters(filter, limit: 100_000).count
                 } else {
                     total = try await retry(filter, store)
-                    try await pool.audit(by: author).noteRetry(of: filter, count: total)
                 }
                 if json { return try Terminal.printLine(json: [dryRun ? "matching" : "retried": total]) }
                 Terminal.printLine(dryRun ? "\(total) deliveries match." : "\(total) deliveries are in their queues again.")
             }
         }
 
+        /// In portions, each with an entry of its own: those before one that fails are done.
         private func retry(_ filter: DeadLetterFilter, _ store: SendStore) async throws -> Int {
             var total = 0
             var count = SendStore.retryLimit
             while count == SendStore.retryLimit {
-                count = try await store.retryDeadLetters(filter, lifetime: expiresIn.duration)
+                count = try await store.retryDeadLetters(
+                    filter,
+                    lifetime: expiresIn.duration,
+                    recording: AuditRecorder(by: author)
+                )
                 total += count
             }
             return total

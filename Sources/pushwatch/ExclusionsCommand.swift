@@ -1,5 +1,6 @@
 import Alerting
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Foundation
 import PushContract
@@ -59,7 +60,7 @@ struct ExclusionsCommand: AsyncParsableCommand {
             guard !reason.isEmpty else { throw ValidationError("--reason must not be empty.") }
             try await options.withPool { pool, _ in
                 let exclusion = ExcludedTime(from: start, to: end, reason: reason, author: author)
-                try await ExclusionStore.add(exclusion, recording: pool.audit(by: author), on: pool)
+                try await ExclusionStore.add(exclusion, recording: AuditRecorder(by: author), on: pool)
                 if json { return try Terminal.printLine(json: ExclusionDocument(exclusion)) }
                 Terminal.printLine("\(start.rfc3339) to \(end.rfc3339) is excluded from the baselines.")
             }
@@ -78,7 +79,7 @@ struct ExclusionsCommand: AsyncParsableCommand {
         func run() async throws {
             let start = try ExclusionsCommand.minute(from, "FROM")
             try await options.withPool { pool, _ in
-                guard try await ExclusionStore.remove(from: start, recording: pool.audit(by: author), on: pool) > 0 else {
+                guard try await ExclusionStore.remove(from: start, recording: AuditRecorder(by: author), on: pool) > 0 else {
                     throw CommandFailure.check("No exclusion begins at \(start.rfc3339); `pushwatch exclusions list` lists them.")
                 }
                 if json { return try Terminal.printLine(json: ["removed": start.rfc3339]) }

@@ -1,5 +1,6 @@
 import Access
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Foundation
 import HTTPServer
@@ -44,7 +45,7 @@ struct KeysCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON: the key and its id.") var json = false
 
         func run() async throws {
-            try await withKeys(options) { store, pool in
+            let made = try await withKeys(options) { store, transaction in
                 let now = Timestamp.now()
                 let made = try await store.create(
                     name: name,
@@ -55,16 +56,18 @@ struct KeysCommand: AsyncParsableCommand {
                     createdBy: author,
                     now: now
                 )
-                try await pool.audit(by: author, at: now).note(
+                try await AuditRecorder(by: author, at: now).note(
                     .createKey,
                     "\(name) (\(made.key.id))",
                     scope.sorted().joined(separator: ", "),
-                    after: KeyDocument(made.key)
+                    after: KeyDocument(made.key),
+                    on: transaction
                 )
-                if json { return try Terminal.printLine(json: ["id": made.key.id, "key": made.text.text]) }
-                Terminal.printLine(made.text.text)
-                Terminal.printError("Store it now: it is not shown again. Revoke it with `pushwatch keys revoke \(made.key.id)`.")
+                return made
             }
+            if json { return try Terminal.printLine(json: ["id": made.key.id, "key": made.text.text]) }
+            Terminal.printLine(made.text.text)
+            Terminal.printError("Store it now: it is not shown again. Revoke it with `pushwatch keys revoke \(made.key.id)`.")
         }
     }
 
@@ -79,8 +82,8 @@ struct KeysCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
-            try await withKeys(options) { store, _ in
-                let keys = try await store.list()
+            try await options.withPool { pool, _ in
+                let keys = try await APIKeyStore(pool).list()
                 let rows = keys.map { KeyDocument($0, among: keys) }
                 if json { return try Terminal.printLine(json: rows) }
                 let now = Timestamp.now()
@@ -116,7 +119,7 @@ struct KeysCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON: the new key, its id, and when the old one expires.") var json = false
 
         func run() async throws {
-            try await withKeys(options) { store, pool in
+            let made = try await withKeys(options) { store, transaction in
                 let now = Timestamp.now()
                 let made = try await store.rotate(
                     id: id,
@@ -125,26 +128,28 @@ struct KeysCommand: AsyncParsableCommand {
                     createdBy: author,
                     now: now
                 )
-                let end = made.old.expiresAt?.rfc3339 ?? ""
-                try await pool.audit(by: author, at: now).note(
+                let audit = AuditRecorder(by: author, at: now)
+                try await audit.note(
                     .rotateKey,
                     "\(made.replacement.name) (\(id))",
                     "replaced by \(made.replacement.id)",
                     before: KeyDocument(made.before),
-                    after: KeyDocument(made.old, among: [made.replacement])
+                    after: KeyDocument(made.old, among: [made.replacement]),
+                    on: transaction
                 )
-                try await pool.audit(by: author, at: now).note(
+                try await audit.note(
                     .createKey,
                     "\(made.replacement.name) (\(made.replacement.id))",
                     "replaces \(id)",
-                    after: KeyDocument(made.replacement)
+                    after: KeyDocument(made.replacement),
+                    on: transaction
                 )
-                if json {
-                    return try Terminal.printLine(json: ["id": made.replacement.id, "key": made.text.text, "oldExpiresAt": end])
-                }
-                Terminal.printLine(made.text.text)
-                Terminal.printError("Store it now: it is not shown again. The key \(id) works until \(end).")
+                return made
             }
+            let end = made.old.expiresAt?.rfc3339 ?? ""
+            if json { return try Terminal.printLine(json: ["id": made.replacement.id, "key": made.text.text, "oldExpiresAt": end]) }
+            Terminal.printLine(made.text.text)
+            Terminal.printError("Store it now: it is not shown again. The key \(id) works until \(end).")
         }
     }
 
@@ -158,27 +163,35 @@ struct KeysCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON: the key's id.") var json = false
 
         func run() async throws {
-            try await withKeys(options) { store, pool in
+            try await withKeys(options) { store, transaction in
                 let now = Timestamp.now()
-                let before = try await store.find(id: id)
-                guard try await store.revoke(id: id, now: now) else { throw CommandFailure.check("No active key has the id `\(id)`.") }
-                let after = try await store.find(id: id)
-                try await pool.audit(by: author, at: now).note(
+                guard let revoked = try await store.revoke(id: id, now: now) else {
+                    throw CommandFailure.check("No active key has the id `\(id)`.")
+                }
+                var before = revoked
+                before.revokedAt = nil
+                try await AuditRecorder(by: author, at: now).note(
                     .revokeKey,
                     id,
-                    before: before.map { KeyDocument($0) },
-                    after: after.map { KeyDocument($0) }
+                    before: KeyDocument(before),
+                    after: KeyDocument(revoked),
+                    on: transaction
                 )
-                if json { try Terminal.printLine(json: ["revoked": id]) }
             }
+            if json { try Terminal.printLine(json: ["revoked": id]) }
         }
     }
 }
 
-private func withKeys(_ options: ConfigurationOptions, _ body: (APIKeyStore, PostgresPool) async throws -> Void) async throws {
+/// Changes keys in one transaction with what the audit keeps of that.
+@discardableResult
+private func withKeys<Value>(
+    _ options: ConfigurationOptions,
+    _ body: (APIKeyStore, PostgresTransaction) async throws -> Value
+) async throws -> Value {
     try await options.withPool { pool, _ in
         do {
-            try await body(APIKeyStore(pool), pool)
+            return try await pool.withTransaction { try await body(APIKeyStore($0), $0) }
         } catch let refusal as APIKeyStore.Refusal {
             throw CommandFailure.usage(refusal.description)
         }

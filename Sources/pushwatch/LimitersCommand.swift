@@ -1,4 +1,5 @@
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Delivery
 import Foundation
@@ -81,7 +82,7 @@ struct LimitersCommand: AsyncParsableCommand {
         func run(_ decision: DeactivationLimiterStore.Decision, _ state: String) async throws {
             try await options.withPool { pool, _ in
                 let store = DeactivationLimiterStore(pool: pool)
-                guard let tokens = try await store.close(id, decision, recording: pool.audit(by: author)) else {
+                guard let tokens = try await store.close(id, decision, recording: AuditRecorder(by: author)) else {
                     throw CommandFailure.check("No open limiter has the id \(id).")
                 }
                 if json { return try Terminal.printLine(json: ["tokens": tokens]) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Delivery
 import Foundation
@@ -93,7 +94,7 @@ struct QueuesCommand: AsyncParsableCommand {
             }
             try await options.withPool { pool, _ in
                 let store = SendStore(pool: pool, record: { _, _ in })
-                guard try await store.endPause(provider: known, app: app, recording: pool.audit(by: author)) else {
+                guard try await store.endPause(provider: known, app: app, recording: AuditRecorder(by: author)) else {
                     throw CommandFailure.check("\(known) did not pause \(app). See `pushwatch queues list`.")
                 }
                 if json { return try Terminal.printLine(json: ["provider": known.rawValue, "app": app]) }

@@ -1,8 +1,8 @@
 import Alerting
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Foundation
-import HTTPServer
 import PushContract
 import Server
 
@@ -81,10 +81,7 @@ struct ReceiversCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withPool { pool, _ in
-                let count = try await NotificationHistory.retry(receiver, now: .now(), on: pool)
-                if count > 0 {
-                    try await pool.audit(by: author).note(.retryReceiver, receiver, "\(count) notifications", after: ["retried": count])
-                }
+                let count = try await NotificationHistory.retry(receiver, recording: AuditRecorder(by: author), on: pool)
                 if json { return try Terminal.printLine(json: ["retried": count]) }
                 Terminal.printLine(
                     count == 0

@@ -1,8 +1,8 @@
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Delivery
 import Foundation
-import HTTPServer
 import PushContract
 
 extension SendsCommand {
@@ -66,10 +66,10 @@ extension SendsCommand {
 
         func run() async throws {
             try await options.withPool(connections: 1) { pool, _ in
-                guard let (before, now) = try await OutcomeWebhookStore(pool: pool).replay(name, after: after) else {
+                let store = OutcomeWebhookStore(pool: pool)
+                guard let (before, now) = try await store.replay(name, after: after, recording: AuditRecorder(by: author)) else {
                     throw ValidationError("There is no webhook named \(name): pushwatch sends webhooks lists them.")
                 }
-                try await pool.audit(by: author).note(.replayWebhook, name, "after \(after.text)", before: before, after: now)
                 Terminal.printLine("\(name) is sent the outcomes behind \(now.cursor) again; it was at \(before.cursor).")
             }
         }

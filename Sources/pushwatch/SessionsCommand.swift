@@ -1,8 +1,9 @@
 import Access
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Foundation
-import HTTPServer
+import Postgres
 import PushContract
 import Server
 
@@ -94,17 +95,21 @@ struct SessionsCommand: AsyncParsableCommand {
             try await options.withPool { pool, _ in
                 let now = Timestamp.now()
                 let actor = "\(author), on the command line"
-                let ended: Int
-                if let id {
-                    ended = try await SessionStore(pool).end(id: id, by: actor, now: now) == nil ? 0 : 1
-                    guard ended == 1 else {
-                        throw CommandFailure.check("No open session has the id `\(id)`; `pushwatch sessions list` lists them.")
+                let ended = try await pool.withTransaction { transaction in
+                    let store = SessionStore(transaction)
+                    let ended: Int
+                    if let id {
+                        ended = try await store.end(id: id, by: actor, now: now) == nil ? 0 : 1
+                        guard ended == 1 else {
+                            throw CommandFailure.check("No open session has the id `\(id)`; `pushwatch sessions list` lists them.")
+                        }
+                    } else {
+                        ended = try await store.endAll(keyId: keyId, by: actor, now: now)
                     }
-                } else {
-                    ended = try await SessionStore(pool).endAll(keyId: keyId, by: actor, now: now)
+                    let subject = id ?? keyId.map { "of the key \($0)" } ?? "all"
+                    try await AuditRecorder(by: author, at: now).note(.endSession, subject, "\(ended) ended", on: transaction)
+                    return ended
                 }
-                let subject = id ?? keyId.map { "of the key \($0)" } ?? "all"
-                try await pool.audit(by: author, at: now).note(.endSession, subject, "\(ended) ended")
                 if json { return try Terminal.printLine(json: ["ended": ended]) }
                 Terminal.printLine(ended == 1 ? "1 session has ended." : "\(ended) sessions have ended.")
             }

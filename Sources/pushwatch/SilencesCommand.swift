@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Foundation
 import PushContract
@@ -63,7 +64,7 @@ struct SilencesCommand: AsyncParsableCommand {
                 // Up to the end of the minute: times are shown without seconds.
                 let end = now.flooredToMinute() + .seconds(min(duration.seconds + 60, CommandDuration.days(90).seconds))
                 let silence = try SilenceRequest(matchers: matchers, endsAt: end, reason: reason).silence(author: author, now: now)
-                if !dryRun { try await SilenceStore.insert(silence, recording: pool.audit(by: author, at: now), on: pool) }
+                if !dryRun { try await SilenceStore.insert(silence, recording: AuditRecorder(by: author, at: now), on: pool) }
                 let matched = try await AlertStore.open(on: pool).filter { silence.matches($0.labels) }
                 if json { return try Terminal.printLine(json: SilenceCreatedDocument(silence, matched: matched)) }
                 Terminal.printLine(
@@ -109,7 +110,7 @@ struct SilencesCommand: AsyncParsableCommand {
                 let found = try await SilenceStore.find(prefix: id, at: .now(), on: pool)
                 guard found.count < 2 else { throw CommandFailure.usage("More than one silence begins with `\(id)`.") }
                 guard let silence = found.first,
-                    try await SilenceStore.end(silence.id, recording: pool.audit(by: author), on: pool)
+                    try await SilenceStore.end(silence.id, recording: AuditRecorder(by: author), on: pool)
                 else { throw CommandFailure.check("No silence in force has the id `\(id)`; `pushwatch silences list` lists them.") }
                 if json { return try Terminal.printLine(json: ["expired": silence.id.uuidString.lowercased()]) }
                 Terminal.printLine("The silence of \(silence.subject) has ended.")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Delivery
 import Foundation
@@ -73,7 +74,7 @@ struct ThrottlesCommand: AsyncParsableCommand {
                             share: share
                         )
                     },
-                    recording: pool.audit(by: author, at: now)
+                    recording: AuditRecorder(by: author, at: now)
                 )
                 try await ThrottlesCommand.show(pool, json: json)
             }
@@ -103,7 +104,7 @@ struct ThrottlesCommand: AsyncParsableCommand {
                 let removed = try await ThrottleStore(pool: pool).remove(
                     provider: provider.flatMap(Provider.init),
                     app: app,
-                    recording: pool.audit(by: author)
+                    recording: AuditRecorder(by: author)
                 )
                 if json { return try Terminal.printLine(json: ["removed": removed]) }
                 Terminal.printLine(removed == 0 ? "No throttle matches." : "Removed \(removed).")

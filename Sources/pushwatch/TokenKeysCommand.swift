@@ -1,8 +1,8 @@
 import ArgumentParser
+import Audit
 import CommandLineKit
 import Delivery
 import Foundation
-import HTTPServer
 import Logging
 import Postgres
 import PushContract
@@ -64,7 +64,6 @@ struct TokenKeysCommand: AsyncParsableCommand {
                     throw CommandFailure.usage("PUSHWATCH_TOKEN_KEYS is not set: there is no key to encrypt with.")
                 }
                 let report = try await rotate(pool, keySet)
-                try await pool.audit(by: author).note(.rotateTokenKeys, keySet.current.id, after: report)
                 if json {
                     try Terminal.printLine(json: report)
                 } else {
@@ -91,7 +90,11 @@ struct TokenKeysCommand: AsyncParsableCommand {
                 )
             }
             if Terminal.isInteractive { Terminal.progress("") }
-            if report.unreadable == 0 { try await TokenKeyStore(pool).deleteKeysExcept(keySet.current.id) }
+            // With the end of the older keys: a rotation that is interrupted has replaced no key, and is run again.
+            try await pool.withTransaction { transaction in
+                if report.unreadable == 0 { try await TokenKeyStore.deleteKeysExcept(keySet.current.id, on: transaction) }
+                try await AuditRecorder(by: author).note(.rotateTokenKeys, keySet.current.id, after: report, on: transaction)
+            }
             return report
         }
     }

@@ -36,8 +36,8 @@ import Testing
             let other = try #require(APIKeyText("pw_\(key.id)_\(String(repeating: "a", count: 43))"))
             #expect(try await store.find(other) == nil)
             #expect(try await store.find(.generate()) == nil)
-            #expect(try await store.revoke(id: key.id, now: now))
-            #expect(try await store.revoke(id: key.id, now: now) == false)
+            #expect(try await store.revoke(id: key.id, now: now)?.revokedAt == now)
+            #expect(try await store.revoke(id: key.id, now: now) == nil)
             #expect(try await store.find(text) == nil)
             #expect(try await store.find(id: key.id)?.revokedAt == now)
             let stored = try await pool.query("SELECT apiKeys::text FROM apiKeys").first?.decode(String.self)
@@ -51,13 +51,7 @@ import Testing
             let store = APIKeyStore(pool)
             let (key, text) = try await store.create(name: "a", scopes: [.alertsRead], createdBy: "test", now: now)
             let keys = KeyAuthenticator(store: store, logger: logger)
-            let sessions = Sessions(
-                keys: keys,
-                store: SessionStore(pool),
-                tickets: SignInTickets(pool),
-                audit: AuditLog(pool).trail,
-                isSecure: false
-            )
+            let sessions = Sessions(keys: keys, pool: pool, isSecure: false)
             let cookie = String(try await sessions.open(key: text.text, person: "ana", now: now).prefix { $0 != ";" })
             #expect(try await sessions.caller(of: request([.cookie: cookie]), now: now) != nil)
             #expect(try await keys.key(for: text.text, now: now)?.id == key.id)
@@ -140,13 +134,7 @@ import Testing
             let access = AccessAuthenticator(keys: keys, users: nil, sessions: nil, now: { now })
             #expect(try await access.authenticate(request([.authorization: "Bearer \(text.text)"]))?.apps == apps)
             #expect(try await keys.activeKey(id: key.id, now: now) == nil)
-            let sessions = Sessions(
-                keys: keys,
-                store: SessionStore(pool),
-                tickets: SignInTickets(pool),
-                audit: AuditLog(pool).trail,
-                isSecure: false
-            )
+            let sessions = Sessions(keys: keys, pool: pool, isSecure: false)
             let refused = await #expect(throws: Problem.self) { try await sessions.open(key: text.text, person: "ana", now: now) }
             #expect(refused?.code == "forbidden")
         }
@@ -164,13 +152,7 @@ import Testing
                 now: now
             )
             let keys = KeyAuthenticator(store: store, bootstrap: try BootstrapKey("a-long-enough-bootstrap-key"), logger: logger)
-            let sessions = Sessions(
-                keys: keys,
-                store: SessionStore(pool),
-                tickets: SignInTickets(pool),
-                audit: AuditLog(pool).trail,
-                isSecure: false
-            )
+            let sessions = Sessions(keys: keys, pool: pool, isSecure: false)
             let now = now
             let access = AccessAuthenticator(keys: keys, users: nil, sessions: sessions, now: { now })
             let bearer: HTTPFields = [.authorization: "Bearer \(text.text)"]

@@ -1,3 +1,4 @@
+import Audit
 import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -24,13 +25,7 @@ struct SessionTests {
             let logger = Logger(label: "test")
             keys = KeyAuthenticator(store: APIKeyStore(pool), bootstrap: try BootstrapKey(bootstrap), logger: logger)
             tickets = SignInTickets(pool)
-            sessions = Sessions(
-                keys: keys,
-                store: SessionStore(pool),
-                tickets: tickets,
-                audit: AuditLog(pool).trail,
-                isSecure: true
-            )
+            sessions = Sessions(keys: keys, pool: pool, isSecure: true)
         }
 
         func caller(_ cookie: String, now: Timestamp) async throws -> Caller? {
@@ -70,6 +65,22 @@ struct SessionTests {
             #expect(open.map(\.person) == ["Ana Núñez"] && open.map(\.keyId) == [key.id])
             let entry = try #require(try await AuditLog(pool).latest(1).first)
             #expect((entry.actor, entry.action, entry.subject) == ("Ana Núñez (on-call)", .openSession, open[0].id))
+        }
+    }
+
+    @Test("a session is neither opened nor ended while the audit takes no entry of it")
+    func refusedEntries() async throws {
+        try await withInstance { instance, pool in
+            let opening = try await faultsOfRefusedEntry(in: ["sessions"], on: pool) {
+                _ = try await instance.sessions.open(key: Self.bootstrapKey, person: "ana", now: now)
+            }
+            #expect(opening == [])
+            let session = try #require(try await instance.sessions.open(now: now).first)
+            let ana = Caller.session(id: session.id, keyId: session.keyId, name: "ana", scopes: [.alertsRead])
+            let ending = try await faultsOfRefusedEntry(in: ["sessions"], on: pool) {
+                _ = try await instance.sessions.end(id: session.id, by: ana, now: now)
+            }
+            #expect(ending == [])
         }
     }
 

@@ -59,7 +59,7 @@ struct AcceptanceTests {
         try await withFiring([(0, 8), (200, 60)]) { pool, evaluator, clock in
             let alert = try #require(try await AlertStore.open(on: pool).first)
             let accepted = try #require(
-                try await AcceptanceStore.accept(alert, author: "maria", reason: "release 4.2", at: clock.now, on: pool)
+                try await AcceptanceStore.accept(alert, reason: "release 4.2", recording: .test("maria", at: clock.now), on: pool)
             )
             #expect(accepted.effectiveFrom == nil)
             // 43 is no minute at which the rule decides; nobody waits for the 45th.
@@ -93,12 +93,13 @@ struct AcceptanceTests {
     func undone() async throws {
         try await withFiring { pool, evaluator, clock in
             let alert = try #require(try await AlertStore.open(on: pool).first)
-            let accepted = try #require(try await AcceptanceStore.accept(alert, author: "maria", reason: "r", at: clock.now, on: pool))
+            let made = try await AcceptanceStore.accept(alert, reason: "r", recording: .test("maria", at: clock.now), on: pool)
+            let accepted = try #require(made)
             try await evaluate(evaluator, clock, [43, 50, 60])
             #expect(try await AlertStore.open(on: pool) == [])
-            let undone = try #require(try await AcceptanceStore.undo(accepted.id, by: "ben", at: clock.now, on: pool))
+            let undone = try #require(try await AcceptanceStore.undo(accepted.id, recording: .test("ben", at: clock.now), on: pool))
             #expect(undone.undoneBy == "ben")
-            #expect(try await AcceptanceStore.undo(accepted.id, by: "ben", at: clock.now, on: pool) == nil)
+            #expect(try await AcceptanceStore.undo(accepted.id, recording: .test("ben", at: clock.now), on: pool) == nil)
             try await evaluate(evaluator, clock, [65, 70, 75])
             let told = try await transitions(pool)
             #expect(
@@ -108,7 +109,7 @@ struct AcceptanceTests {
             #expect(try await backtest(pool, through: 74) == told)
             // An alert may be accepted anew after that.
             let next = try #require(try await AlertStore.open(on: pool).first)
-            #expect(try await AcceptanceStore.accept(next, author: "ben", reason: "r", at: clock.now, on: pool) != nil)
+            #expect(try await AcceptanceStore.accept(next, reason: "r", recording: .test("ben", at: clock.now), on: pool) != nil)
         }
     }
 
@@ -120,7 +121,7 @@ struct AcceptanceTests {
             let alert = try #require(try await AlertStore.resolved(limit: 1, on: pool).first)
             #expect(alert.resolvedReason == "recovered" && alert.isAcceptable(at: clock.now))
             #expect(!alert.isAcceptable(at: clock.now + .seconds(2 * 86_400)))
-            _ = try await AcceptanceStore.accept(alert, author: "maria", reason: "r", at: clock.now, on: pool)
+            _ = try await AcceptanceStore.accept(alert, reason: "r", recording: .test("maria", at: clock.now), on: pool)
             try await evaluate(evaluator, clock, Array(stride(from: 191, through: 390, by: 5)))
             #expect(try await transitions(pool).count == 2)
             #expect(try await AcceptanceStore.current(of: alert.id, on: pool)?.effectiveFrom != nil)
@@ -131,7 +132,7 @@ struct AcceptanceTests {
     func others() async throws {
         try await withFiring { pool, evaluator, clock in
             let alert = try #require(try await AlertStore.open(on: pool).first)
-            _ = try await AcceptanceStore.accept(alert, author: "maria", reason: "r", at: clock.now, on: pool)
+            _ = try await AcceptanceStore.accept(alert, reason: "r", recording: .test("maria", at: clock.now), on: pool)
             try await evaluate(evaluator, clock, [43])
             var condition = BaselineCondition(reasons: ["token_not_registered", "token_invalid"], above: Fraction(3, 1), version: .one)
             condition.reference = RuleDuration(minutes: 3 * 1440)
@@ -161,7 +162,7 @@ struct AcceptanceTests {
     func routes() async throws {
         try await withFiring { pool, evaluator, clock in
             let router = HTTPRouter(authentication: AuthenticationMiddleware(ScopesByHeader()))
-            AlertRoutes(pool: pool, audit: AuditTrail { _ in }, now: { clock.now }).add(to: router)
+            AlertRoutes(pool: pool, now: { clock.now }).add(to: router)
             let id = try #require(try await AlertStore.open(on: pool).first?.id)
             try await Application(router: router).test(.router) { client in
                 func call(

@@ -24,7 +24,7 @@ struct AlertRoutesTests {
             let clock = HandClock()
             try await fireOnce(pool, receivers: [.log], clock: clock)
             let router = HTTPRouter(authentication: AuthenticationMiddleware(ScopesByHeader()))
-            AlertRoutes(pool: pool, audit: AuditTrail { _ in }, now: { clock.now }).add(to: router)
+            AlertRoutes(pool: pool, now: { clock.now }).add(to: router)
             try await Application(router: router).test(.router) { try await body($0, pool, clock) }
         }
     }

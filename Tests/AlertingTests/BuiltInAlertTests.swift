@@ -101,7 +101,7 @@ struct BuiltInAlertTests {
                     reason: "planned work",
                     createdAt: Self.start
                 )
-                try await SilenceStore.insert(silence, on: pool)
+                try await SilenceStore.insert(silence, recording: .test(), on: pool)
             }
             try await silence(0..<38)
             #expect(try await pass(31...37).silencedBy != nil)

@@ -63,7 +63,7 @@ struct EscalationSoakTests {
             steps: [.init(receivers: [names[1]]), .init(receivers: [names[2]])]
         )
         let set = ReceiverSet(receivers: receivers, escalation: policy)
-        let id = try await TestNotification.fire(receivers: [names[0]], severity: .page, author: "t", at: .now(), on: pool)
+        let id = try await TestNotification.fire(receivers: [names[0]], severity: .page, recording: .test("t"), on: pool)
         try await pool.execute("UPDATE alerts SET rule = \(id.uuidString) WHERE alertId = \(id)")
         let fired = ContinuousClock.now
         var kills = 0

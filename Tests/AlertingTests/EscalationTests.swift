@@ -76,7 +76,7 @@ struct EscalationTests {
     /// A page to `a`, as the evaluator writes it.
     private func fire(_ pool: PostgresPool, at now: Timestamp, receivers: [String] = ["a"], severity: Severity = .page) async throws -> UUID
     {
-        let id = try await TestNotification.fire(receivers: receivers, severity: severity, author: "t", at: now, on: pool)
+        let id = try await TestNotification.fire(receivers: receivers, severity: severity, recording: .test("t", at: now), on: pool)
         try await pool.execute("UPDATE alerts SET rule = \(id.uuidString) WHERE alertId = \(id)")
         return id
     }

@@ -27,8 +27,8 @@ struct ExclusionTests {
             }
             #expect(try await open(90) == 0, "eight are few beside thirty")
             let excluded = ExcludedTime(from: Self.from, to: Self.to, reason: "a broken restore", author: "maria")
-            try await ExclusionStore.add(excluded, on: pool)
-            try await ExclusionStore.add(excluded, on: pool)
+            try await ExclusionStore.add(excluded, recording: .test(), on: pool)
+            try await ExclusionStore.add(excluded, recording: .test(), on: pool)
             #expect(try await ExclusionStore.all(on: pool) == [excluded])
             #expect(try await open(95) == 1)
             let days = try await pool.query("SELECT day::text, excludedMinutes FROM alertBaselineDays WHERE excludedMinutes > 0 ORDER BY 1")
@@ -39,8 +39,8 @@ struct ExclusionTests {
             let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 179)
             let alerts = try await RuleBacktest(span: span, on: pool).run(Spike.rule).alerts
             #expect(alerts.contains { $0.resolved == nil && $0.fired.startsAt >= Traffic.start - 5 }, "\(alerts)")
-            #expect(try await ExclusionStore.remove(from: Self.from, on: pool) == 1)
-            #expect(try await ExclusionStore.remove(from: Self.from, on: pool) == 0)
+            #expect(try await ExclusionStore.remove(from: Self.from, recording: .test(), on: pool) == 1)
+            #expect(try await ExclusionStore.remove(from: Self.from, recording: .test(), on: pool) == 0)
             #expect(try await ExclusionStore.all(on: pool).isEmpty)
             _ = try await open(100)
             let left = try await pool.query("SELECT count(*) FROM alertBaselineDays WHERE excludedMinutes > 0 OR day = '2026-01-03'")

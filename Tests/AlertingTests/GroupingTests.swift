@@ -55,7 +55,7 @@ struct GroupingTests {
     /// An alert of its own, as an evaluator writes it.
     @discardableResult
     private func fire(_ pool: PostgresPool, _ severity: Severity, at now: Timestamp, as rule: String? = nil) async throws -> UUID {
-        let id = try await TestNotification.fire(receivers: ["hook"], severity: severity, author: "t", at: now, on: pool)
+        let id = try await TestNotification.fire(receivers: ["hook"], severity: severity, recording: .test("t", at: now), on: pool)
         // A second test notification would end the first.
         try await pool.execute("UPDATE alerts SET rule = \(rule ?? id.uuidString) WHERE alertId = \(id)")
         return id

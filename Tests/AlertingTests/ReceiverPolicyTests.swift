@@ -71,13 +71,18 @@ struct ReceiverPolicyTests {
             let receivers = [receiver("hook", ReceiverPolicy(quiet: quiet))]
             let (clock, wire) = (HandClock((Traffic.start + 5).timestamp), Wire())
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
-            let ticket = try await TestNotification.fire(receivers: ["hook"], severity: .ticket, author: "t", at: clock.now, on: pool)
+            let ticket = try await TestNotification.fire(
+                receivers: ["hook"],
+                severity: .ticket,
+                recording: .test("t", at: clock.now),
+                on: pool
+            )
             try await notifier.deliverDue()
             #expect(wire.count == 0)
             try await TestNotification.resolve(ticket, at: clock.now, on: pool)
             try await notifier.deliverDue()
             #expect(wire.count == 0)
-            let page = try await TestNotification.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
+            let page = try await TestNotification.fire(receivers: ["hook"], severity: .page, recording: .test("t", at: clock.now), on: pool)
             try await notifier.deliverDue()
             #expect(wire.count == 1)
             clock.set((Traffic.start + 91).timestamp)
@@ -115,8 +120,7 @@ struct ReceiverPolicyTests {
             let id = try await TestNotification.fire(
                 receivers: ["hook"],
                 severity: Severity(rawValue: severity) ?? .page,
-                author: "t",
-                at: now,
+                recording: .test("t", at: now),
                 on: pool
             )
             // A second test notification would end the first.
@@ -133,10 +137,15 @@ struct ReceiverPolicyTests {
             let wire = Wire { request, _ in Wire.response(request.url.contains("pd.") ? 202 : 200, "{}") }
             let clock = HandClock((Traffic.start + 60).timestamp)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
-            let id = try await TestNotification.fire(receivers: ["pd", "hook"], severity: .page, author: "t", at: clock.now, on: pool)
+            let id = try await TestNotification.fire(
+                receivers: ["pd", "hook"],
+                severity: .page,
+                recording: .test("t", at: clock.now),
+                on: pool
+            )
             // Acknowledged before anything was delivered: the order stands.
-            #expect(try await AlertStore.acknowledge(id, by: "Ada", at: clock.now, on: pool))
-            #expect(try await AlertStore.acknowledge(id, by: "Bob", at: clock.now, on: pool), "the first one stays")
+            #expect(try await AlertStore.acknowledge(id, recording: .test("Ada", at: clock.now), on: pool) == .now)
+            #expect(try await AlertStore.acknowledge(id, recording: .test("Bob", at: clock.now), on: pool) == .before)
             for _ in 0..<3 { try await notifier.deliverDue() }
             try await TestNotification.resolve(id, at: clock.now, on: pool)
             for _ in 0..<3 { try await notifier.deliverDue() }
@@ -162,11 +171,11 @@ struct ReceiverPolicyTests {
             }
             let clock = HandClock((Traffic.start + 60).timestamp)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
-            let id = try await TestNotification.fire(receivers: ["slack"], severity: .page, author: "t", at: clock.now, on: pool)
+            let id = try await TestNotification.fire(receivers: ["slack"], severity: .page, recording: .test("t", at: clock.now), on: pool)
             try await notifier.deliverDue()
             clock.advance(.seconds(5))
             try await notifier.deliverDue()
-            #expect(try await AlertStore.acknowledge(id, by: "Ada", at: clock.now, on: pool))
+            #expect(try await AlertStore.acknowledge(id, recording: .test("Ada", at: clock.now), on: pool) == .now)
             try await notifier.deliverDue()
             try await TestNotification.resolve(id, at: clock.now, on: pool)
             try await notifier.deliverDue()
@@ -203,9 +212,9 @@ struct ReceiverPolicyTests {
             }
             let clock = HandClock((Traffic.start + 60).timestamp)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
-            let id = try await TestNotification.fire(receivers: ["slack"], severity: .page, author: "t", at: clock.now, on: pool)
+            let id = try await TestNotification.fire(receivers: ["slack"], severity: .page, recording: .test("t", at: clock.now), on: pool)
             try await notifier.deliverDue()
-            #expect(try await AlertStore.acknowledge(id, by: "Ada", at: clock.now, on: pool))
+            #expect(try await AlertStore.acknowledge(id, recording: .test("Ada", at: clock.now), on: pool) == .now)
             try await notifier.deliverDue()
             try await TestNotification.resolve(id, at: clock.now, on: pool)
             try await notifier.deliverDue()
@@ -239,7 +248,7 @@ struct ReceiverPolicyTests {
                 clock.set((Traffic.start + 40 + hour * 61).timestamp)
                 if hour == 3 {
                     let open = try #require(try await AlertStore.open(on: pool).first)
-                    #expect(try await AlertStore.acknowledge(open.id, by: "Ada", at: clock.now, on: pool))
+                    #expect(try await AlertStore.acknowledge(open.id, recording: .test("Ada", at: clock.now), on: pool) == .now)
                 }
                 try await evaluator.evaluate(through: clock.now)
                 try await notifier.deliverDue()
@@ -269,10 +278,10 @@ struct ReceiverPolicyTests {
             #expect(try await states(pool) == ["delivered", "pending"])
             try await notifier.deliverDue()
             #expect(try await states(pool) == ["deadLettered", "delivered"])
-            #expect(try await NotificationHistory.retry("hook", now: clock.now, on: pool) == 1)
+            #expect(try await NotificationHistory.retry("hook", recording: .test(at: clock.now), on: pool) == 1)
             try await notifier.deliverDue()
             #expect(try await states(pool) == ["delivered", "delivered"])
-            #expect(try await NotificationHistory.retry("hook", now: clock.now, on: pool) == 0)
+            #expect(try await NotificationHistory.retry("hook", recording: .test(at: clock.now), on: pool) == 0)
         }
     }
 
@@ -283,15 +292,15 @@ struct ReceiverPolicyTests {
             let wire = Wire { _, number in Wire.response(number == 2 ? 400 : 200, "") }
             let clock = HandClock((Traffic.start + 60).timestamp)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
-            let id = try await TestNotification.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
+            let id = try await TestNotification.fire(receivers: ["hook"], severity: .page, recording: .test("t", at: clock.now), on: pool)
             try await notifier.deliverDue()
             try await TestNotification.resolve(id, at: clock.now, on: pool)
             try await notifier.deliverDue()
             #expect(try await states(pool) == ["deadLettered", "delivered"])
             try await pool.execute("UPDATE alerts SET state = 'firing', endsAt = NULL, resolvedAt = NULL")
-            #expect(try await NotificationHistory.retry("hook", now: clock.now, on: pool) == 0)
+            #expect(try await NotificationHistory.retry("hook", recording: .test(at: clock.now), on: pool) == 0)
             try await pool.execute("UPDATE alerts SET state = 'resolved', endsAt = \(clock.now), resolvedAt = \(clock.now)")
-            #expect(try await NotificationHistory.retry("hook", now: clock.now, on: pool) == 1)
+            #expect(try await NotificationHistory.retry("hook", recording: .test(at: clock.now), on: pool) == 1)
         }
     }
 
@@ -302,7 +311,7 @@ struct ReceiverPolicyTests {
             let wire = Wire { _, _ in Wire.response(202, "{}") }
             let clock = HandClock((Traffic.start + 60).timestamp)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
-            let id = try await TestNotification.fire(receivers: ["pd"], severity: .page, author: "t", at: clock.now, on: pool)
+            let id = try await TestNotification.fire(receivers: ["pd"], severity: .page, recording: .test("t", at: clock.now), on: pool)
             try await pool.execute("UPDATE notifications SET leaseEpoch = 7, leaseUntil = clock_timestamp()")
             try await TestNotification.resolve(id, at: clock.now, on: pool)
             try await notifier.deliverDue()
@@ -318,7 +327,7 @@ struct ReceiverPolicyTests {
     func retention() async throws {
         try await withDatabase { pool in
             let clock = HandClock()
-            let old = try await TestNotification.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
+            let old = try await TestNotification.fire(receivers: ["hook"], severity: .page, recording: .test("t", at: clock.now), on: pool)
             try await TestNotification.resolve(old, at: clock.now, on: pool)
             try await pool.execute("INSERT INTO alertMarks VALUES (\(old), 'real', 'ada', \(clock.now))")
             // Withdrawn, and in force.
@@ -334,7 +343,12 @@ struct ReceiverPolicyTests {
             }
             try await fireMany(pool, 1, severity: "page", at: clock.now)
             clock.advance(.seconds(401 * 86_400))
-            let recent = try await TestNotification.fire(receivers: ["hook"], severity: .page, author: "t", at: clock.now, on: pool)
+            let recent = try await TestNotification.fire(
+                receivers: ["hook"],
+                severity: .page,
+                recording: .test("t", at: clock.now),
+                on: pool
+            )
             try await TestNotification.resolve(recent, at: clock.now, on: pool)
             #expect(try await AlertRetention.drop(now: clock.now, on: pool) == 1)
             #expect(try await AlertRetention.drop(now: clock.now, on: pool) == 0)

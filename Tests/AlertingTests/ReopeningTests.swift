@@ -87,7 +87,7 @@ struct ReopeningTests {
             reason: "planned work",
             createdAt: Traffic.start.timestamp
         )
-        try await SilenceStore.insert(silence, on: pool)
+        try await SilenceStore.insert(silence, recording: .test(), on: pool)
     }
 
     @Test("who was notified of its end is notified that it fires again when the silence ends under which it was reopened")
@@ -127,7 +127,7 @@ struct ReopeningTests {
                 }
                 if minute == 82 {
                     let alert = try #require(try await AlertStore.open(on: pool).first)
-                    #expect(try await AlertStore.acknowledge(alert.id, by: "Ada", at: clock.now, on: pool))
+                    #expect(try await AlertStore.acknowledge(alert.id, recording: .test("Ada", at: clock.now), on: pool) == .now)
                     try await notifier.deliverDue()
                 }
             }

@@ -17,7 +17,7 @@ struct SilenceTests {
             reason: "planned work at the provider",
             createdAt: Traffic.start.timestamp
         )
-        try await SilenceStore.insert(silence, on: pool)
+        try await SilenceStore.insert(silence, recording: .test(), on: pool)
         return silence
     }
 

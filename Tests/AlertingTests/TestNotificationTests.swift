@@ -20,8 +20,8 @@ struct TestNotificationTests {
                 return OutboundResponse(status: request.url == "http://b/" ? 400 : 200)
             }
             let names = receivers.map(\.name)
-            let left = try await TestNotification.fire(receivers: names, severity: .page, author: "jo", at: clock.now, on: pool)
-            let id = try await TestNotification.fire(receivers: names, severity: .info, author: "jo", at: clock.now, on: pool)
+            let left = try await TestNotification.fire(receivers: names, severity: .page, recording: .test("jo", at: clock.now), on: pool)
+            let id = try await TestNotification.fire(receivers: names, severity: .info, recording: .test("jo", at: clock.now), on: pool)
             #expect(try await AlertStore.alert(left, on: pool)?.state == .resolved)
             clock.advance(.milliseconds(250))
             try await notifier.deliverDue()

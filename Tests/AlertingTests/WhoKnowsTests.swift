@@ -81,7 +81,7 @@ struct WhoKnowsTests {
             reason: "known noise",
             createdAt: now
         )
-        try await SilenceStore.insert(silence, on: pool)
+        try await SilenceStore.insert(silence, recording: .test(), on: pool)
     }
 
     private static let everybody = "receivers:\n  - { name: a, log: {} }\n  - { name: b, log: {} }"

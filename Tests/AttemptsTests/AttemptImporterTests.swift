@@ -144,6 +144,36 @@ struct AttemptImporterTests {
         }
     }
 
+    @Test("what belongs to the end of an import is stored with it: an import whose end is refused has not ended")
+    func refusedEnd() async throws {
+        struct Refused: Error {}
+        let bytes = try line(1)
+        try await withAttempts { store in
+            try await withFile(bytes) { path in
+                let ignore: (AttemptImporter.Reject) -> Void = { _ in }
+                await #expect(throws: Refused.self) {
+                    try await importer(store).run(path: path, now: Sample.now, onReject: ignore, onProgress: { _ in }) { _, _ in
+                        throw Refused()
+                    }
+                }
+                let checkpoint = try #require(try await importer(store).checkpoint(of: path))
+                let result = try await importer(store).run(
+                    path: path,
+                    from: checkpoint,
+                    now: Sample.now,
+                    onReject: ignore,
+                    onProgress: { _ in }
+                ) { result, connection in
+                    try connection.execute("UPDATE attemptImports SET fileName = 'ended ' || \(result.lines)::text")
+                }
+                #expect(result.isComplete && result.lines == 1)
+                #expect(try await importer(store).checkpoint(of: path) == nil)
+                let name = try await store.pool.query("SELECT fileName FROM attemptImports")[0].decode(String.self)
+                #expect(name == "ended 1")
+            }
+        }
+    }
+
     @Test("a file that has changed is another file; a packed one that was cut off says so")
     func otherFiles() async throws {
         var bytes: [UInt8] = []

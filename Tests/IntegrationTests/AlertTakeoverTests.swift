@@ -83,8 +83,7 @@ extension WholeService {
                         let drill = try await TestNotification.fire(
                             receivers: ["webhook"],
                             severity: .page,
-                            author: "test",
-                            at: .now(),
+                            recording: .test("test"),
                             on: pool
                         )
                         let killed = try await takeover(from: new, since: killedAt, on: pool)

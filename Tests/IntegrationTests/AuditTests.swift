@@ -1,4 +1,5 @@
 import Access
+import Audit
 import HTTPServer
 import Postgres
 import PushContract

@@ -1,6 +1,7 @@
 import Access
 import AlertRules
 import Alerting
+import Audit
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -8,6 +9,7 @@ import Postgres
 import PushContract
 import Server
 import Synchronization
+import TestDatabase
 import Testing
 
 extension WholeService {
@@ -169,7 +171,7 @@ extension WholeService {
 
         /// A firing alert, as one of a baseline.
         private func alert(_ pool: PostgresPool) async throws -> String {
-            let id = try await TestNotification.fire(receivers: [], severity: .page, author: "test", at: .now(), on: pool)
+            let id = try await TestNotification.fire(receivers: [], severity: .page, recording: .test("test"), on: pool)
             try await pool.execute("UPDATE alerts SET evidence = jsonb_set(evidence, '{definition}', '\"baseline/1\"')")
             return id.uuidString.lowercased()
         }

@@ -31,8 +31,7 @@ extension WholeService {
             let id = try await TestNotification.fire(
                 receivers: ["on-call"],
                 severity: .page,
-                author: "t",
-                at: now - .seconds(1200),
+                recording: .test("t", at: now - .seconds(1200)),
                 on: pool
             )
             try await pool.execute("UPDATE alerts SET rule = 'ProviderUnavailable' WHERE alertId = \(id)")

@@ -1,5 +1,7 @@
 import Access
+import Audit
 import HTTPServer
+import Postgres
 import PushContract
 import Server
 import TestDatabase
@@ -59,6 +61,21 @@ extension WholeService {
                     #expect(
                         try await keys(["create", "--name", "x", "--scope", "sends:read", "--expires", "2020-01-01"], database).code == 2
                     )
+                }
+            }
+        }
+
+        @Test("a key is neither made nor replaced nor revoked while the audit takes no entry of it")
+        func refused() async throws {
+            try await withDatabaseURL { database in
+                #expect(try await keys(["create", "--name", "old", "--scope", "sends:read"], database).code == 0)
+                let key = try #require(try await withPool(database) { try await APIKeyStore($0).list() }.first)
+                _ = try await withPool(database) { pool in
+                    try await pool.execute("ALTER TABLE auditEntries ADD CONSTRAINT refused CHECK (false) NOT VALID")
+                }
+                for command in [["create", "--name", "new", "--scope", "sends:read"], ["rotate", key.id], ["revoke", key.id]] {
+                    #expect(try await keys(command, database).code != 0, "\(command)")
+                    #expect(try await withPool(database) { try await APIKeyStore($0).list() } == [key], "\(command)")
                 }
             }
         }

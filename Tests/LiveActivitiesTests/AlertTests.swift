@@ -7,6 +7,7 @@ import Postgres
 import Providers
 import PushContract
 import ServiceKit
+import TestDatabase
 import Testing
 
 @testable import LiveActivities
@@ -131,7 +132,7 @@ struct AlertTests {
             #expect(try await OutcomeStream(pool: bench.pool).page(after: .start, only, limit: 1000).outcomes.isEmpty)
             let lines = try await Fsck([QueueCheck()], pool: bench.pool, pause: .zero, now: .now()).run().lines
             #expect(lines.allSatisfy { $0.faultCount == 0 })
-            try await bench.devices.erase(userId: "ann", requestId: "erase", now: bench.now)
+            try await bench.devices.erase(userId: "ann", requestId: "erase", recording: .test(at: bench.now))
             #expect(try await undelivered(bench).isEmpty)
         }
     }

@@ -1,6 +1,7 @@
 import Delivery
 import Postgres
 import PushContract
+import TestDatabase
 import Testing
 
 @testable import LiveActivities
@@ -14,7 +15,7 @@ struct ErasureTests {
             try await bench.running("ann", "phone", 1)
             try await bench.running("bob", "bobs", 2)
             bench.apns.forget()
-            try await bench.devices.erase(userId: "ann", requestId: "erase", now: bench.now)
+            try await bench.devices.erase(userId: "ann", requestId: "erase", recording: .test(at: bench.now))
             #expect(try await bench.count("SELECT count(*) FROM follows WHERE userId = 'ann'") == 0)
             #expect(try await bench.count("SELECT count(*) FROM activityStarts WHERE userId = 'ann'") == 0)
             try await bench.run()

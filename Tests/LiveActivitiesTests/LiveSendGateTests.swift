@@ -2,6 +2,7 @@ import Delivery
 import Postgres
 import Providers
 import PushContract
+import TestDatabase
 import Testing
 
 @testable import LiveActivities
@@ -64,7 +65,7 @@ struct LiveSendGateTests {
             try await bench.score(runs: 2)
             try await bench.run()
             #expect(bench.apns.calls.isEmpty)
-            #expect(try await bench.engine.stores.sends.closeCircuit(1, by: "test"))
+            #expect(try await bench.engine.stores.sends.closeCircuit(1, recording: .test("test")))
             bench.clock.advance(.seconds(60))
             try await bench.run()
             #expect(updates(bench) == 1)

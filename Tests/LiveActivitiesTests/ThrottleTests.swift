@@ -2,6 +2,7 @@ import Delivery
 import Postgres
 import Providers
 import PushContract
+import TestDatabase
 import Testing
 
 @testable import LiveActivities
@@ -15,7 +16,7 @@ struct ThrottleTests {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
             for number in 1...8 { try await bench.running("user\(number)", "phone\(number)", number) }
-            try await ThrottleStore(pool: bench.pool).set([throttle(bench)])
+            try await ThrottleStore(pool: bench.pool).set([throttle(bench)], recording: .test())
             bench.apns.forget()
             try await bench.score(runs: 2)
             try await bench.run()
@@ -37,7 +38,7 @@ struct ThrottleTests {
             try await bench.score(runs: 5)
             try await bench.run()
             #expect(bench.apns.calls.count <= 3, "the probe floor of the queue, too")
-            _ = try await ThrottleStore(pool: bench.pool).remove(provider: .apns, app: nil)
+            _ = try await ThrottleStore(pool: bench.pool).remove(provider: .apns, app: nil, recording: .test())
             bench.clock.advance(.seconds(2))
             try await bench.run()
             #expect(bench.apns.calls("update").count == 8 && bench.apns.calls("start").count == 1)
@@ -54,7 +55,7 @@ struct ThrottleTests {
             other.app = "com.example.other"
             var fcm = throttle(bench)
             fcm.provider = .fcm
-            try await ThrottleStore(pool: bench.pool).set([other, fcm])
+            try await ThrottleStore(pool: bench.pool).set([other, fcm], recording: .test())
             bench.apns.forget()
             try await bench.score(runs: 2)
             try await bench.run()

@@ -1,5 +1,6 @@
 import Access
 import Alerting
+import Audit
 import Foundation
 import HTTPServer
 import HTTPTypes

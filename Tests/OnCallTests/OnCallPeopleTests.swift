@@ -1,6 +1,7 @@
 import Access
 import Alerting
 import Attempts
+import Audit
 import Delivery
 import Foundation
 import HTTPServer

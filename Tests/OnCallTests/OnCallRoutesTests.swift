@@ -2,6 +2,7 @@ import Access
 import AlertRules
 import Alerting
 import Attempts
+import Audit
 import Delivery
 import Foundation
 import HTTPServer
@@ -37,9 +38,7 @@ struct OnCallRoutesTests {
     static func sessions(_ pool: PostgresPool) throws -> Sessions {
         Sessions(
             keys: KeyAuthenticator(store: APIKeyStore(pool), bootstrap: try BootstrapKey(bootstrapKey), logger: .silent),
-            store: SessionStore(pool),
-            tickets: SignInTickets(pool),
-            audit: AuditLog(pool).trail,
+            pool: pool,
             isSecure: false
         )
     }
@@ -253,7 +252,7 @@ struct OnCallRoutesTests {
     func controls() async throws {
         try await withSite { client, pool in
             let caller = Caller.key(id: "k", name: "ana\u{202E}", scopes: [])
-            try await AuditLog(pool).trail.by(caller, at: Self.now).note(.addThrottle, "\u{2066}x\u{7}")
+            try await AuditRecorder(caller, at: Self.now).note(.addThrottle, "\u{2066}x\u{7}", on: pool)
             let html = String(buffer: try await client.execute(uri: "/oncall/audit", method: .get, headers: Self.reading).body)
             #expect(html.contains("ana⟨U+202E⟩") && html.contains("⟨U+2066⟩x⟨U+0007⟩"))
             #expect(!html.unicodeScalars.contains("\u{202E}") && !html.unicodeScalars.contains("\u{7}"))

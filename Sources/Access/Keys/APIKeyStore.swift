@@ -75,10 +75,12 @@ package struct APIKeyStore: Sendable {
         try await session.query("SELECT \(raw: Self.columns) FROM apiKeys ORDER BY createdAt DESC, id").map { try Self.key($0).key }
     }
 
-    /// Revokes a key; servers stop accepting it within 30 s. False when there is no such key, or it was revoked before.
+    /// Revokes a key; servers stop accepting it within 30 s. The key as it is now; nil when there is no such key, or it was revoked before.
     @discardableResult
-    package func revoke(id: String, now: Timestamp) async throws -> Bool {
-        try await session.execute("UPDATE apiKeys SET revokedAt = \(now) WHERE id = \(id) AND revokedAt IS NULL") == 1
+    package func revoke(id: String, now: Timestamp) async throws -> APIKey? {
+        try await session.query(
+            "UPDATE apiKeys SET revokedAt = \(now) WHERE id = \(id) AND revokedAt IS NULL RETURNING \(raw: Self.columns)"
+        ).first.map { try Self.key($0).key }
     }
 
     /// The key with this id, expired, revoked or not.

@@ -1,29 +1,24 @@
+import Audit
 package import HTTPServer
 package import Hummingbird
+package import Postgres
 package import PushContract
 
 /// Signs people in to the on-call site, finds who is signed in, and signs them out.
 package struct Sessions: Sendable {
     private let keys: KeyAuthenticator
+    private let pool: PostgresPool
     private let store: SessionStore
     private let tickets: SignInTickets
     private let cookie: SessionCookie
     private let limits: SessionLimits
-    private let audit: AuditTrail
 
-    package init(
-        keys: KeyAuthenticator,
-        store: SessionStore,
-        tickets: SignInTickets,
-        audit: AuditTrail,
-        isSecure: Bool,
-        limits: SessionLimits = SessionLimits()
-    ) {
+    package init(keys: KeyAuthenticator, pool: PostgresPool, isSecure: Bool, limits: SessionLimits = SessionLimits()) {
         self.keys = keys
-        self.store = store
-        self.tickets = tickets
-        self.audit = audit
+        self.pool = pool
         self.limits = limits
+        store = SessionStore(pool)
+        tickets = SignInTickets(pool)
         cookie = SessionCookie(isSecure: isSecure, limits: limits)
     }
 
@@ -74,9 +69,11 @@ package struct Sessions: Sendable {
 
     /// Ends a session at once, at every instance. False when it has ended before.
     package func end(id: String, by caller: Caller, now: Timestamp) async throws -> Bool {
-        guard let session = try await store.end(id: id, by: caller.name, now: now) else { return false }
-        try await audit.by(caller, at: now).note(.endSession, id, before: session.audited)
-        return true
+        try await pool.withTransaction { transaction in
+            guard let session = try await SessionStore(transaction).end(id: id, by: caller.name, now: now) else { return false }
+            try await AuditRecorder(caller, at: now).note(.endSession, id, before: session.audited, on: transaction)
+            return true
+        }
     }
 
     private func open(_ key: APIKey, person: String, now: Timestamp) async throws -> String {
@@ -93,9 +90,11 @@ package struct Sessions: Sendable {
             lastUsedAt: now,
             bootstrapProof: keys.bootstrapProof(keyId: key.id, sessionSecret: secret)
         )
-        try await store.insert(session, secret: secret)
         let caller = Caller.session(id: session.id, keyId: key.id, name: "\(person) (\(key.name))", scopes: key.scopes)
-        try await audit.by(caller, at: now).note(.openSession, session.id, after: session.audited)
+        try await pool.withTransaction { transaction in
+            try await SessionStore(transaction).insert(session, secret: secret)
+            try await AuditRecorder(caller, at: now).note(.openSession, session.id, after: session.audited, on: transaction)
+        }
         return cookie.set(secret)
     }
 }

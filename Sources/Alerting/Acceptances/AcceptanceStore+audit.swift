@@ -1,5 +1,5 @@
+package import Audit
 package import Foundation
-package import HTTPServer
 package import Postgres
 
 extension AcceptanceStore {
@@ -8,20 +8,28 @@ extension AcceptanceStore {
         _ alert: Alert,
         reason: String,
         recording audit: AuditRecorder,
-        on session: any PostgresSession
+        on pool: PostgresPool
     ) async throws -> AcceptanceRecord? {
-        guard let accepted = try await accept(alert, author: audit.actor.name, reason: reason, at: audit.now, on: session) else {
-            return nil
+        try await pool.withTransaction { transaction in
+            let accepted = try await accept(alert, author: audit.actor.name, reason: reason, at: audit.now, in: transaction)
+            guard let accepted else { return nil }
+            try await audit.note(
+                .acceptBaseline,
+                accepted.subject,
+                accepted.reason,
+                after: AcceptanceDocument(accepted),
+                on: transaction
+            )
+            return accepted
         }
-        try await audit.note(.acceptBaseline, accepted.subject, accepted.reason, after: AcceptanceDocument(accepted))
-        return accepted
     }
 
     /// Takes an acceptance back, with an entry in the audit; nil when none is in force.
-    package static func undo(_ id: UUID, recording audit: AuditRecorder, on session: any PostgresSession) async throws -> AcceptanceRecord?
-    {
-        guard let undone = try await undo(id, by: audit.actor.name, at: audit.now, on: session) else { return nil }
-        try await audit.note(.undoAcceptance, undone.subject, undone.reason, before: AcceptanceDocument(undone))
-        return undone
+    package static func undo(_ id: UUID, recording audit: AuditRecorder, on pool: PostgresPool) async throws -> AcceptanceRecord? {
+        try await pool.withTransaction { transaction in
+            guard let undone = try await undo(id, by: audit.actor.name, at: audit.now, in: transaction) else { return nil }
+            try await audit.note(.undoAcceptance, undone.subject, undone.reason, before: AcceptanceDocument(undone), on: transaction)
+            return undone
+        }
     }
 }

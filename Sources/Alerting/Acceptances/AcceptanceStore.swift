@@ -1,17 +1,17 @@
 import AlertRules
 package import Foundation
 package import Postgres
-package import PushContract
+import PushContract
 
 /// The table of acceptances, for those who accept and those who look.
 package enum AcceptanceStore {
     /// Records that an alert's level is normal from now on. Nil when it was accepted before: the first one stays.
-    package static func accept(
+    static func accept(
         _ alert: Alert,
         author: String,
         reason: String,
         at now: Timestamp,
-        on session: any PostgresSession
+        in transaction: PostgresTransaction
     ) async throws -> AcceptanceRecord? {
         let accepted = AcceptanceRecord(
             id: UUID(),
@@ -22,7 +22,7 @@ package enum AcceptanceStore {
             reason: reason,
             acceptedAt: now
         )
-        let stored = try await session.execute(
+        let stored = try await transaction.execute(
             """
             INSERT INTO alertAcceptances (acceptanceId, alertId, rule, groupKey, groupLabels, author, reason, acceptedAt)
             VALUES (\(accepted.id), \(alert.id), \(alert.rule), \(alert.group.description),
@@ -50,14 +50,14 @@ package enum AcceptanceStore {
     /// Takes it back: from the next minute on the past counts again as it was. Nil when there is none, or it was taken back before.
     ///
     /// No minute that was evaluated already is decided anew: those are over for at least the lag of evaluation.
-    package static func undo(
+    static func undo(
         _ id: UUID,
         by name: String,
         at now: Timestamp,
-        on session: any PostgresSession
+        in transaction: PostgresTransaction
     ) async throws -> AcceptanceRecord? {
         let next = (Minute(now) + 1).timestamp
-        let changed = try await session.execute(
+        let changed = try await transaction.execute(
             """
             UPDATE alertAcceptances
             SET undoneAt = \(now), undoneBy = \(name),
@@ -65,7 +65,7 @@ package enum AcceptanceStore {
             WHERE acceptanceId = \(id) AND undoneAt IS NULL
             """
         )
-        return changed == 1 ? try await acceptance(id, on: session) : nil
+        return changed == 1 ? try await acceptance(id, on: transaction) : nil
     }
 
     /// The acceptances in force for each group of a rule, and former ones: a pass over the past needs both.

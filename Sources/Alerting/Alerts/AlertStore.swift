@@ -1,7 +1,7 @@
 import AlertRules
 package import Foundation
 package import Postgres
-package import PushContract
+import PushContract
 
 /// Reads alerts for the page, the routes and the evaluator.
 package enum AlertStore {
@@ -54,29 +54,6 @@ package enum AlertStore {
         return try rows.reduce(into: [:]) { counts, row in
             let (severity, count) = try row.decode((String, Int).self)
             if let severity = Severity(rawValue: severity) { counts[severity] = count }
-        }
-    }
-
-    /// Marks an open alert as being worked on; the first one who does stays. Returns false when it is not open.
-    package static func acknowledge(
-        _ id: UUID,
-        by name: String,
-        at now: Timestamp,
-        on pool: PostgresPool
-    ) async throws -> Bool {
-        try await pool.withTransaction { transaction in
-            let rows = try await transaction.query(
-                "SELECT acknowledgedAt IS NULL FROM alerts WHERE alertId = \(id) AND state = 'firing' FOR UPDATE"
-            )
-            guard let row = rows.first else { return false }
-            guard try row.decode(Bool.self) else { return true }
-            try await transaction.execute(
-                """
-                UPDATE alerts SET acknowledgedAt = \(now), acknowledgedBy = \(name), updatedAt = \(now) WHERE alertId = \(id)
-                """
-            )
-            try await notify(id, .acknowledged, receivers: nil, at: now, in: transaction)
-            return true
         }
     }
 

@@ -1,20 +1,31 @@
-package import HTTPServer
+package import Audit
 package import Postgres
 package import PushContract
 
 extension ExclusionStore {
-    /// Excludes a period, with an entry in the audit.
+    /// Excludes a period, with an entry in the audit unless it is excluded already.
     package static func add(_ time: ExcludedTime, recording audit: AuditRecorder, on pool: PostgresPool) async throws {
-        try await add(time, on: pool)
-        try await audit.note(.addExclusion, time.from.rfc3339, time.reason, after: ExclusionDocument(time))
+        try await pool.withTransaction { transaction in
+            guard try await add(time, in: transaction) else { return }
+            try await audit.note(.addExclusion, time.from.rfc3339, time.reason, after: ExclusionDocument(time), on: transaction)
+        }
     }
 
     /// Includes the periods again that begin at `from`, one entry in the audit for each; how many there were.
     package static func remove(from: Timestamp, recording audit: AuditRecorder, on pool: PostgresPool) async throws -> Int {
-        let excluded = try await all(on: pool).filter { $0.from == from }
-        let count = try await remove(from: from, on: pool)
-        for time in excluded { try await audit.note(.removeExclusion, time.from.rfc3339, time.reason, before: ExclusionDocument(time)) }
-        return count
+        try await pool.withTransaction { transaction in
+            let removed = try await remove(from: from, in: transaction)
+            for time in removed {
+                try await audit.note(
+                    .removeExclusion,
+                    time.from.rfc3339,
+                    time.reason,
+                    before: ExclusionDocument(time),
+                    on: transaction
+                )
+            }
+            return removed.count
+        }
     }
 }
 

@@ -22,36 +22,31 @@ package struct ExcludedTime: Sendable, Hashable {
 /// The days they touch are counted anew, so that an incident can be excluded days later. What alerts have fired with
 /// stays in them.
 package enum ExclusionStore {
-    /// Nothing new when the same stretch is excluded already.
-    package static func add(_ time: ExcludedTime, on pool: PostgresPool) async throws {
-        try await pool.withTransaction { transaction in
-            try await transaction.execute(
-                """
-                INSERT INTO alertBaselineExclusions (fromAt, toAt, reason, author)
-                VALUES (\(time.from), \(time.to), \(time.reason), \(time.author)) ON CONFLICT DO NOTHING
-                """
-            )
-            try await forget(time.from, time.to, in: transaction)
-        }
+    /// False when the same stretch is excluded already.
+    static func add(_ time: ExcludedTime, in transaction: PostgresTransaction) async throws -> Bool {
+        let added = try await transaction.execute(
+            """
+            INSERT INTO alertBaselineExclusions (fromAt, toAt, reason, author)
+            VALUES (\(time.from), \(time.to), \(time.reason), \(time.author)) ON CONFLICT DO NOTHING
+            """
+        )
+        try await forget(time.from, time.to, in: transaction)
+        return added == 1
     }
 
-    /// Takes back those that begin at `from`; how many there were.
-    package static func remove(from: Timestamp, on pool: PostgresPool) async throws -> Int {
-        try await pool.withTransaction { transaction in
-            let ends = try await transaction.query("DELETE FROM alertBaselineExclusions WHERE fromAt = \(from) RETURNING toAt").map {
-                try $0.decode(Timestamp.self)
-            }
-            for end in ends { try await forget(from, end, in: transaction) }
-            return ends.count
-        }
+    /// Takes back those that begin at `from`.
+    static func remove(from: Timestamp, in transaction: PostgresTransaction) async throws -> [ExcludedTime] {
+        let removed = try await transaction.query(
+            "DELETE FROM alertBaselineExclusions WHERE fromAt = \(from) RETURNING fromAt, toAt, reason, author"
+        ).map(ExcludedTime.init(row:))
+        for time in removed { try await forget(time.from, time.to, in: transaction) }
+        return removed
     }
 
     /// The oldest first.
     package static func all(on session: any PostgresSession) async throws -> [ExcludedTime] {
-        try await session.query("SELECT fromAt, toAt, reason, author FROM alertBaselineExclusions ORDER BY fromAt, toAt").map { row in
-            let (from, to, reason, author) = try row.decode((Timestamp, Timestamp, String, String).self)
-            return ExcludedTime(from: from, to: to, reason: reason, author: author)
-        }
+        try await session.query("SELECT fromAt, toAt, reason, author FROM alertBaselineExclusions ORDER BY fromAt, toAt")
+            .map(ExcludedTime.init(row:))
     }
 
     /// Stored days are dropped, of all strata alike; the next evaluation stores them again.
@@ -62,5 +57,12 @@ package enum ExclusionStore {
             WHERE day >= (\(from)::timestamptz AT TIME ZONE 'UTC')::date AND day AT TIME ZONE 'UTC' < \(to)
             """
         )
+    }
+}
+
+extension ExcludedTime {
+    fileprivate init(row: Row) throws {
+        let (from, to, reason, author) = try row.decode((Timestamp, Timestamp, String, String).self)
+        self.init(from: from, to: to, reason: reason, author: author)
     }
 }

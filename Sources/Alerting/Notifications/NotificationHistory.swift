@@ -1,3 +1,4 @@
+package import Audit
 package import Foundation
 package import Postgres
 package import PushContract
@@ -60,9 +61,15 @@ package enum NotificationHistory {
         }
     }
 
-    /// What a receiver refused waits again, whatever the number of tries. Returns how many messages do.
-    package static func retry(_ receiver: String, now: Timestamp, on pool: PostgresPool) async throws -> Int {
-        try await pool.withTransaction { try await NotificationStore.retry(receiver, isForced: true, now: now, in: $0) }
+    /// What a receiver refused waits again, whatever the number of tries, with an entry in the audit unless nothing does. Returns how many
+    /// messages do.
+    package static func retry(_ receiver: String, recording audit: AuditRecorder, on pool: PostgresPool) async throws -> Int {
+        try await pool.withTransaction { transaction in
+            let count = try await NotificationStore.retry(receiver, isForced: true, now: audit.now, in: transaction)
+            guard count > 0 else { return 0 }
+            try await audit.note(.retryReceiver, receiver, "\(count) notifications", after: ["retried": count], on: transaction)
+            return count
+        }
     }
 
     /// Each receiver's messages, in order.

@@ -1,4 +1,5 @@
 import AlertRules
+import Audit
 import Foundation
 import HTTPServer
 import Hummingbird
@@ -20,7 +21,7 @@ extension AlertRoutes {
         let wanted = try AcceptanceRequest.parse(try await bodies.read(request))
         let known = try await alert(context)
         if let problem = AcceptanceRequest.refusal(of: known, at: now) { throw problem }
-        let recorder = audit.by(caller, at: now)
+        let recorder = AuditRecorder(caller, at: now)
         guard let accepted = try await AcceptanceStore.accept(known, reason: wanted.reason, recording: recorder, on: pool) else {
             guard let first = try await AcceptanceStore.current(of: known.id, on: pool) else {
                 throw Problem.conflict("The acceptance of this alert was taken back at the same moment; ask again.", code: "taken_back")
@@ -35,7 +36,7 @@ extension AlertRoutes {
         let caller = try context.requireCaller()
         let id = try context.parameters.require("id")
         guard let uuid = UUID(uuidString: id),
-            try await AcceptanceStore.undo(uuid, recording: audit.by(caller, at: now()), on: pool) != nil
+            try await AcceptanceStore.undo(uuid, recording: AuditRecorder(caller, at: now()), on: pool) != nil
         else { throw Problem.notFound("There is no standing acceptance with this id.") }
         return Response(status: .noContent)
     }

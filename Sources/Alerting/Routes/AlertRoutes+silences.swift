@@ -1,3 +1,4 @@
+import Audit
 import Foundation
 import HTTPServer
 import Hummingbird
@@ -18,7 +19,7 @@ extension AlertRoutes {
         _ = try request.requireContentType("application/json")
         let now = now()
         let silence = try SilenceRequest.parse(try await bodies.read(request)).silence(author: caller.name, now: now)
-        try await SilenceStore.insert(silence, recording: audit.by(caller, at: now), on: pool)
+        try await SilenceStore.insert(silence, recording: AuditRecorder(caller, at: now), on: pool)
         let matched = try await AlertStore.open(on: pool).filter { silence.matches($0.labels) }
         return JSONResponse(SilenceCreatedDocument(silence, matched: matched), status: .created)
     }
@@ -27,9 +28,9 @@ extension AlertRoutes {
     func expireSilence(_ request: Request, context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
         let id = try context.parameters.require("id")
-        guard let uuid = UUID(uuidString: id), try await SilenceStore.end(uuid, recording: audit.by(caller, at: now()), on: pool) else {
-            throw Problem.notFound("There is no current silence with this id.")
-        }
+        guard let uuid = UUID(uuidString: id),
+            try await SilenceStore.end(uuid, recording: AuditRecorder(caller, at: now()), on: pool)
+        else { throw Problem.notFound("There is no current silence with this id.") }
         return Response(status: .noContent)
     }
 }

@@ -1,4 +1,5 @@
 import AlertRules
+import Audit
 import Foundation
 package import HTTPServer
 import Hummingbird
@@ -12,7 +13,6 @@ package struct AlertRoutes: Sendable {
     let rules: RuleRegistry?
     let receivers: ReceiverRegistry?
     let bodies: BodyReader
-    let audit: AuditTrail
     let now: @Sendable () -> Timestamp
 
     /// `rules` and `receivers` are asked for the errors of their files; an instance without the alert role has none.
@@ -20,7 +20,6 @@ package struct AlertRoutes: Sendable {
         pool: PostgresPool,
         rules: RuleRegistry? = nil,
         receivers: ReceiverRegistry? = nil,
-        audit: AuditTrail,
         bodies: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
@@ -28,7 +27,6 @@ package struct AlertRoutes: Sendable {
         self.rules = rules
         self.receivers = receivers
         self.bodies = bodies
-        self.audit = audit
         self.now = now
     }
 
@@ -80,7 +78,7 @@ package struct AlertRoutes: Sendable {
     private func acknowledge(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AlertDocument> {
         let caller = try context.requireCaller()
         let known = try await alert(context)
-        guard try await AlertStore.acknowledge(known, recording: audit.by(caller, at: now()), on: pool) else {
+        guard try await AlertStore.acknowledge(known.id, recording: AuditRecorder(caller, at: now()), on: pool) != .notOpen else {
             throw Problem.conflict("This alert is resolved already; there is nothing to acknowledge.", code: "already_resolved")
         }
         return JSONResponse(AlertDocument(try await alert(context)))

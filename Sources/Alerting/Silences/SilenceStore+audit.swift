@@ -1,29 +1,32 @@
+package import Audit
 package import Foundation
-package import HTTPServer
 package import Postgres
 import PushContract
 
 extension SilenceStore {
     /// Adds a silence, with an entry in the audit.
-    package static func insert(_ silence: AlertSilence, recording audit: AuditRecorder, on session: any PostgresSession) async throws {
-        try await insert(silence, on: session)
-        try await audit.note(.addSilence, silence.subject, silence.summary, after: SilenceDocument(silence))
+    package static func insert(_ silence: AlertSilence, recording audit: AuditRecorder, on pool: PostgresPool) async throws {
+        try await pool.withTransaction { transaction in
+            try await insert(silence, in: transaction)
+            try await audit.note(.addSilence, silence.subject, silence.summary, after: SilenceDocument(silence), on: transaction)
+        }
     }
 
     /// Ends a silence now, with an entry in the audit; false when there is none, or it has ended.
-    package static func end(_ id: UUID, recording audit: AuditRecorder, on session: any PostgresSession) async throws -> Bool {
-        guard let silence = try await current(at: audit.now, on: session).first(where: { $0.id == id }),
-            try await end(id, at: audit.now, on: session)
-        else { return false }
-        var ended = silence
-        ended.endsAt = max(silence.startsAt, audit.now)
-        try await audit.note(
-            .expireSilence,
-            id.uuidString.lowercased(),
-            silence.subject,
-            before: SilenceDocument(silence),
-            after: SilenceDocument(ended)
-        )
-        return true
+    package static func end(_ id: UUID, recording audit: AuditRecorder, on pool: PostgresPool) async throws -> Bool {
+        try await pool.withTransaction { transaction in
+            guard let silence = try await end(id, at: audit.now, in: transaction) else { return false }
+            var ended = silence
+            ended.endsAt = max(silence.startsAt, audit.now)
+            try await audit.note(
+                .expireSilence,
+                id.uuidString.lowercased(),
+                silence.subject,
+                before: SilenceDocument(silence),
+                after: SilenceDocument(ended),
+                on: transaction
+            )
+            return true
+        }
     }
 }

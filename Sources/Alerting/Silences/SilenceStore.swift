@@ -1,11 +1,12 @@
-package import Foundation
+import Foundation
 package import Postgres
 package import PushContract
 
 /// The table of silences.
 package enum SilenceStore {
-    package static func insert(_ silence: AlertSilence, on session: any PostgresSession) async throws {
-        try await session.execute(
+    /// Adds a silence.
+    static func insert(_ silence: AlertSilence, in transaction: PostgresTransaction) async throws {
+        try await transaction.execute(
             """
             INSERT INTO alertSilences (silenceId, matchers, startsAt, endsAt, author, reason, createdAt)
             VALUES (\(silence.id), \(try AlertJSON.text(silence.matchers)), \(silence.startsAt), \(silence.endsAt),
@@ -34,11 +35,17 @@ package enum SilenceStore {
         ).map(AlertSilence.init(row:))
     }
 
-    /// Ends it now; what it suppressed is delivered with the next evaluation. False when there is none, or it has ended.
-    package static func end(_ id: UUID, at now: Timestamp, on session: any PostgresSession) async throws -> Bool {
-        try await session.execute(
-            "UPDATE alertSilences SET endsAt = greatest(startsAt, \(now)) WHERE silenceId = \(id) AND endsAt > \(now)"
-        ) == 1
+    /// Ends it now; what it suppressed is delivered with the next evaluation. The silence as it was; nil when there is none, or it has ended.
+    static func end(_ id: UUID, at now: Timestamp, in transaction: PostgresTransaction) async throws -> AlertSilence? {
+        let silence = try await transaction.query(
+            """
+            SELECT silenceId, matchers, startsAt, endsAt, author, reason, createdAt
+            FROM alertSilences WHERE silenceId = \(id) AND endsAt > \(now) FOR UPDATE
+            """
+        ).first.map(AlertSilence.init(row:))
+        guard let silence else { return nil }
+        try await transaction.execute("UPDATE alertSilences SET endsAt = \(max(silence.startsAt, now)) WHERE silenceId = \(id)")
+        return silence
     }
 }
 

@@ -1,4 +1,5 @@
 package import AlertRules
+package import Audit
 package import Foundation
 package import Postgres
 package import PushContract
@@ -24,21 +25,22 @@ package enum TestNotification {
         package var isSettled: Bool { state != "pending" }
     }
 
-    /// Writes the alert for `receivers`. What an earlier test left open is resolved first.
+    /// Writes the alert for `receivers`, with an entry in the audit. What an earlier test left open is resolved first.
     package static func fire(
         receivers: [String],
         severity: Severity,
-        author: String,
-        at now: Timestamp,
+        recording audit: AuditRecorder,
         on pool: PostgresPool
     ) async throws -> UUID {
-        let alert = alert(severity: severity, author: author, now: now)
+        let now = audit.now
+        let alert = alert(severity: severity, author: audit.actor.name, now: now)
         try await pool.withTransaction { transaction in
             let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
             for left in try await AlertStore.open(rule: rule, on: transaction) {
                 try await writer.resolve(ended(left, now), minute: Minute(now))
             }
             try await writer.fire(alert, reason: .conditionMet, minute: Minute(now), receivers: receivers)
+            try await audit.note(.testReceivers, receivers.joined(separator: ", "), severity.rawValue, on: transaction)
         }
         return alert.id
     }

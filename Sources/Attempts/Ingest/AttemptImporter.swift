@@ -70,13 +70,15 @@ package struct AttemptImporter: Sendable {
     /// - Parameters:
     ///   - start: a checkpoint that `checkpoint(of:)` gave; what lies before it is passed over.
     ///   - shouldStop: asked between transactions. True ends the import; a later one goes on from there.
+    ///   - onEnd: stores what belongs to the end of the import, in its last transaction.
     package func run(
         path: String,
         from start: Progress? = nil,
         now: Timestamp,
         shouldStop: () -> Bool = { false },
         onReject: (Reject) throws -> Void,
-        onProgress: (Progress) -> Void
+        onProgress: (Progress) -> Void,
+        onEnd: @escaping @Sendable (Progress, BlockingConnection) throws -> Void = { _, _ in }
     ) async throws -> Progress {
         let checkpoint = try ImportCheckpoint(path: path)
         let reader = try LineReader(path: path, from: start?.unpackedBytes ?? 0, chunkBytes: chunkBytes)
@@ -103,7 +105,11 @@ package struct AttemptImporter: Sendable {
         }
         progress.isComplete = reader.isAtEnd
         let last = progress
-        try await pool.performTransaction(retrying: .idempotent) { try checkpoint.save(last, now: now, on: $0) }
+        // Not again after a lost commit: `onEnd` need not be idempotent.
+        try await pool.performTransaction { connection in
+            try checkpoint.save(last, now: now, on: connection)
+            try onEnd(last, connection)
+        }
         return progress
     }
 

@@ -1,3 +1,4 @@
+import Audit
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -10,18 +11,15 @@ package struct AudienceRoutes: Sendable {
     package static let limit = 100_000
 
     private let store: AudienceStore
-    private let audit: AuditTrail
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
     package init(
         store: AudienceStore,
-        audit: AuditTrail,
         reader: BodyReader = BodyReader(),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
-        self.audit = audit
         self.reader = reader
         self.now = now
     }
@@ -44,8 +42,7 @@ package struct AudienceRoutes: Sendable {
     private func delete(_ context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
         let id = try context.path("audienceId")
-        guard let before = try await store.find(id), try await store.delete(id) else { throw AudienceRoutes.unknown }
-        try await audit.by(caller, at: now()).note(.deleteAudience, id, before: AudienceDocument(before))
+        guard try await store.delete(id, recording: AuditRecorder(caller, at: now())) else { throw AudienceRoutes.unknown }
         return Response(status: .noContent)
     }
 
@@ -62,16 +59,7 @@ package struct AudienceRoutes: Sendable {
             try fields.finish()
             return uids
         } use: { uids in
-            let before = try await store.find(id)
-            let after = try await store.change(change, id, uids: uids, author: caller.name)
-            if let after {
-                // How many; who they are is in the audience alone.
-                let detail = "\(uids.count) uids"
-                let recorder = audit.by(caller, at: now())
-                let old = before.map(AudienceDocument.init)
-                try await recorder.note(change.action, id, detail, before: old, after: AudienceDocument(after))
-            }
-            return try answer(after)
+            try answer(try await store.change(change, id, uids: uids, recording: AuditRecorder(caller, at: now())))
         }
     }
 
@@ -81,16 +69,6 @@ package struct AudienceRoutes: Sendable {
     }
 
     private static let unknown = Problem.notFound("There is no audience with this audienceId. Make it with PUT /audiences/{audienceId}.")
-}
-
-extension AudienceStore.Change {
-    fileprivate var action: AuditAction {
-        switch self {
-        case .replace: .replaceAudience
-        case .add: .addToAudience
-        case .remove: .removeFromAudience
-        }
-    }
 }
 
 /// An audience as the API shows it: never its members.

@@ -1,3 +1,4 @@
+package import Audit
 import HTTPServer
 package import Postgres
 import PushContract
@@ -9,6 +10,14 @@ package struct AudienceStore: Sendable {
         case replace
         case add
         case remove
+
+        fileprivate var action: AuditAction {
+            switch self {
+            case .replace: .replaceAudience
+            case .add: .addToAudience
+            case .remove: .removeFromAudience
+            }
+        }
     }
 
     private let pool: PostgresPool
@@ -23,12 +32,15 @@ package struct AudienceStore: Sendable {
         try await pool.query(AudienceStore.select("WHERE a.audienceId = \(id)")).first.map(Audience.init)
     }
 
-    /// Changes the members; an audience that is not there yet is made, except by removing. Throws 409 if members would be lost to which a send is
-    /// still being stored.
-    package func change(_ change: Change, _ id: String, uids: [String], author: String) async throws -> Audience? {
+    /// Changes the members, with an entry in the audit; an audience that is not there yet is made, except by removing. Throws 409 if members
+    /// would be lost to which a send is still being stored.
+    package func change(_ change: Change, _ id: String, uids: [String], recording audit: AuditRecorder) async throws -> Audience? {
+        // How many were named; who they are is in the audience alone.
+        let detail = "\(uids.count) uids"
         let uids = Set(uids).sorted()
         return try await pool.performTransaction { connection in
-            guard try AudienceStore.touch(id, creates: change != .remove, author: author, on: connection) else { return nil }
+            let isMade = try change != .remove && AudienceStore.make(id, author: audit.actor.name, on: connection)
+            guard let found = try AudienceStore.lock(id, on: connection) else { return nil }
             if change != .add { try AudienceStore.requireStored(id, on: connection) }
             if change == .replace {
                 try connection.execute("DELETE FROM audienceMembers WHERE audienceId = \(id) AND NOT uid = ANY(\(uids))")
@@ -40,18 +52,30 @@ package struct AudienceStore: Sendable {
                     "INSERT INTO audienceMembers (audienceId, uid) SELECT \(id), uid FROM unnest(\(uids)) AS t(uid) ON CONFLICT DO NOTHING"
                 )
             }
-            return try connection.query(AudienceStore.select("WHERE a.audienceId = \(id)")).first.map(Audience.init)
+            try connection.execute("UPDATE audiences SET changedAt = clock_timestamp() WHERE audienceId = \(id)")
+            let after = try Audience(try connection.query(AudienceStore.select("WHERE a.audienceId = \(id)"))[0])
+            try audit.note(
+                change.action,
+                id,
+                detail,
+                before: isMade ? nil : AudienceDocument(found),
+                after: AudienceDocument(after),
+                on: connection
+            )
+            return after
         }
     }
 
-    /// False when there is no such audience. Sends that were made from it are not touched; throws 409 if one is still being stored.
-    package func delete(_ id: String) async throws -> Bool {
+    /// Deletes an audience, with an entry in the audit; false when there is none. Sends that were made from it are not touched; throws 409 if
+    /// one is still being stored.
+    package func delete(_ id: String, recording audit: AuditRecorder) async throws -> Bool {
         try await pool.performTransaction { connection in
-            guard try AudienceStore.touch(id, creates: false, author: "", on: connection) else { return false }
+            guard let found = try AudienceStore.lock(id, on: connection) else { return false }
             try AudienceStore.requireStored(id, on: connection)
-            let gone = try connection.execute("DELETE FROM audiences WHERE audienceId = \(id)")
+            try connection.execute("DELETE FROM audiences WHERE audienceId = \(id)")
             try connection.execute("DELETE FROM audienceMembers WHERE audienceId = \(id)")
-            return gone == 1
+            try audit.note(.deleteAudience, id, before: AudienceDocument(found), on: connection)
+            return true
         }
     }
 
@@ -66,18 +90,22 @@ package struct AudienceStore: Sendable {
         )
     }
 
-    /// Locks the audience's row, and makes it where that is wanted.
-    private static func touch(_ id: String, creates: Bool, author: String, on connection: BlockingConnection) throws -> Bool {
-        if creates {
-            try connection.execute(
-                """
-                INSERT INTO audiences (audienceId, author, createdAt, changedAt) VALUES (\(id), \(author), clock_timestamp(), clock_timestamp())
-                ON CONFLICT (audienceId) DO UPDATE SET changedAt = excluded.changedAt
-                """
-            )
-            return true
-        }
-        return try connection.execute("UPDATE audiences SET changedAt = clock_timestamp() WHERE audienceId = \(id)") == 1
+    /// Makes an audience without members; false when it is there. Its row is locked in both cases, so that nobody deletes it meanwhile.
+    private static func make(_ id: String, author: String, on connection: BlockingConnection) throws -> Bool {
+        // Only a row that this statement has inserted has no xmax: one that it locked has this transaction's.
+        try connection.query(
+            """
+            INSERT INTO audiences AS a (audienceId, author, createdAt, changedAt)
+            VALUES (\(id), \(author), clock_timestamp(), clock_timestamp())
+            ON CONFLICT (audienceId) DO UPDATE SET changedAt = a.changedAt RETURNING xmax = 0
+            """
+        )[0].decode(Bool.self)
+    }
+
+    /// The audience, with its row locked: read after the lock, as its members may change while that is waited for.
+    private static func lock(_ id: String, on connection: BlockingConnection) throws -> Audience? {
+        _ = try connection.query("SELECT FROM audiences WHERE audienceId = \(id) FOR UPDATE")
+        return try connection.query(select("WHERE a.audienceId = \(id)")).first.map(Audience.init)
     }
 
     private static func select(_ rest: Query) -> Query {

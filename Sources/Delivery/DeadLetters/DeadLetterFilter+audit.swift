@@ -1,14 +1,16 @@
-package import HTTPServer
+import Audit
+import Postgres
 import PushContract
 
 extension AuditRecorder {
     /// Records that dead letters went back into their queues.
-    package func noteRetry(of filter: DeadLetterFilter, count: Int) async throws {
-        try await note(
+    func noteRetry(of filter: DeadLetterFilter, count: Int, on connection: BlockingConnection) throws {
+        try note(
             .retryDeadLetters,
             filter.sendId ?? "dead letters",
             "\(count) deliveries",
-            after: RetriedDeadLetters(filter: filter, retried: count)
+            after: RetriedDeadLetters(filter: filter, retried: count),
+            on: connection
         )
     }
 }

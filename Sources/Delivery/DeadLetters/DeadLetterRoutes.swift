@@ -1,3 +1,4 @@
+import Audit
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -8,20 +9,17 @@ package import ServiceKit
 package struct DeadLetterRoutes: Sendable {
     private let store: SendStore
     private let wake: WakeSignal
-    private let audit: AuditTrail
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
     package init(
         store: SendStore,
         wake: WakeSignal,
-        audit: AuditTrail,
         reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
         self.wake = wake
-        self.audit = audit
         self.reader = reader
         self.now = now
     }
@@ -52,9 +50,9 @@ package struct DeadLetterRoutes: Sendable {
         let minutes = try fields.optional("lifetimeMinutes", JSONFields.integer(1...40_320)) ?? 60
         try fields.finish()
         try caller.apps.require(filter.app, pointer: "/app")
-        let count = try await store.retryDeadLetters(filter, lifetime: .seconds(minutes * 60))
+        let lifetime = Duration.seconds(minutes * 60)
+        let count = try await store.retryDeadLetters(filter, lifetime: lifetime, recording: AuditRecorder(caller, at: now))
         wake.signal()
-        try await audit.by(caller, at: now).noteRetry(of: filter, count: count)
         return try JSONResponse(RetriedDeadLettersDocument(retried: count, mayBeMore: count == SendStore.retryLimit)).response()
     }
 }

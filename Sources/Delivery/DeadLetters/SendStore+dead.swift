@@ -1,3 +1,4 @@
+package import Audit
 import Postgres
 import PushContract
 
@@ -16,11 +17,16 @@ extension SendStore {
         ).map(DeadLetter.init)
     }
 
-    /// Puts dead letters back into the queue, each as its next try, oldest first; how many.
+    /// Puts dead letters back into the queue, each as its next try, oldest first, with an entry in the audit; how many.
     ///
     /// What has expired, or is about to, lives `lifetime` longer: that is what a redrive is for. Cancelled sends stay where they are, and those
     /// with a `collapseId` of which it is no longer known whether a newer one was sent.
-    package func retryDeadLetters(_ filter: DeadLetterFilter, lifetime: Duration, limit: Int = SendStore.retryLimit) async throws -> Int {
+    package func retryDeadLetters(
+        _ filter: DeadLetterFilter,
+        lifetime: Duration,
+        limit: Int = SendStore.retryLimit,
+        recording audit: AuditRecorder
+    ) async throws -> Int {
         try await pool.performTransaction { connection in
             let retried = try connection.query(
                 """
@@ -48,6 +54,7 @@ extension SendStore {
             try DeadQueries.keepKeys(of: retried.map(\.deliveryId), for: lifetime, on: connection)
             try DeadQueries.leaveLeases(retried.map(\.deliveryId), on: connection)
             try SendEvents.record(.retried, retried, on: connection)
+            try audit.noteRetry(of: filter, count: retried.count, on: connection)
             return retried.count
         }
     }

@@ -1,3 +1,4 @@
+import Audit
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -11,20 +12,17 @@ import ServiceKit
 package struct DeviceRoutes: Sendable {
     private let store: DeviceStore
     private let defaults: @Sendable () -> DeviceDefaults
-    private let audit: AuditTrail?
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
     package init(
         store: DeviceStore,
         defaults: @escaping @Sendable () -> DeviceDefaults = { DeviceDefaults() },
-        audit: AuditTrail? = nil,
         reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
         self.defaults = defaults
-        self.audit = audit
         self.reader = reader
         self.now = now
     }
@@ -82,9 +80,7 @@ package struct DeviceRoutes: Sendable {
         let caller = try context.requireCaller()
         let userId = try context.path("userId")
         guard caller.userId == nil || caller.userId == userId else { throw Problem.forbidden("You may erase yourself only.") }
-        let devices = try await store.devices(of: userId, now: now()).count
-        try await store.erase(userId: userId, requestId: context.requestId, now: now())
-        try await audit?.by(caller, at: now()).note(.eraseUser, userId, before: ["devices": devices])
+        try await store.erase(userId: userId, requestId: context.requestId, recording: AuditRecorder(caller, at: now()))
         return Response(status: .noContent)
     }
 

@@ -1,3 +1,4 @@
+package import Audit
 package import Postgres
 package import PushContract
 
@@ -8,14 +9,16 @@ extension DeviceStore {
     /// Removes what is kept of a user: devices and tokens, memberships of audiences, deliveries that wait and the outcomes of those that
     /// ended, and what other features keep. Attempts stay, with hashes of tokens alone.
     ///
-    /// A delivery that is being sent at this moment keeps its outcome.
-    package func erase(userId: String, requestId: String, now: Timestamp) async throws {
+    /// A delivery that is being sent at this moment keeps its outcome. The audit gets an entry.
+    package func erase(userId: String, requestId: String, recording audit: AuditRecorder) async throws {
+        let now = audit.now
         try await transaction { [self] connection in
-            _ = try remove("d.userId = \(userId)", requestId: requestId, on: connection, now: now)
+            let devices = try remove("d.userId = \(userId)", requestId: requestId, on: connection, now: now)
             try onErasure(userId, connection, now)
             try SendErasure.erase(userId, on: connection)
             try connection.execute("DELETE FROM audienceMembers WHERE uid = \(userId)")
             try connection.execute("DELETE FROM tokenDeactivations WHERE userId = \(userId)")
+            try audit.note(.eraseUser, userId, before: ["devices": devices], on: connection)
         }
     }
 }

@@ -144,11 +144,13 @@ package struct DeviceStore: Sendable {
     }
 
     private func unregister(_ which: Query, requestId: String, now: Timestamp) async throws -> Bool {
-        try await transaction { [self] in try remove(which, requestId: requestId, on: $0, now: now) }
+        try await transaction { [self] in try remove(which, requestId: requestId, on: $0, now: now) > 0 }
     }
 
+    /// Removes devices; how many.
+    ///
     /// - Parameter which: the condition on the devices `d`.
-    func remove(_ which: Query, requestId: String, on connection: BlockingConnection, now: Timestamp) throws -> Bool {
+    func remove(_ which: Query, requestId: String, on connection: BlockingConnection, now: Timestamp) throws -> Int {
         // Locked first, so that no token is added between reading them and the end of their device.
         _ = try connection.query("SELECT FROM devices d WHERE \(which) ORDER BY d.userId FOR UPDATE")
         let typed = try connection.query(TypedStartTokenQueries.leaving(which)).map { row in
@@ -156,7 +158,7 @@ package struct DeviceStore: Sendable {
             return (userId: userId, deviceId: deviceId, hash: try stored(hash) as TokenHash)
         }
         let devices = try connection.query(DeviceQueries.remove(which)).map(Device.init)
-        guard !devices.isEmpty else { return false }
+        guard !devices.isEmpty else { return 0 }
         let attempts = devices.flatMap { device in
             [Attempt.registration(.unregister, of: device, requestId: requestId, at: now)]
                 + [device.startToken].compactMap { $0 }.filter { $0.state != .inactive }.map {
@@ -169,7 +171,7 @@ package struct DeviceStore: Sendable {
         try record(attempts, connection)
         let removals = devices.map { DeviceRemoval(userId: $0.userId, deviceId: $0.deviceId, cause: .unregistered) }
         try onRemoval(removals, connection, now)
-        return true
+        return devices.count
     }
 
     /// The device, unless it has not been seen for 90 days.

@@ -123,7 +123,7 @@ extension SendDispatcher {
                 probes += 1
             } else {
                 // It blocks nothing, so nothing can be a probe: the next delivery is one.
-                _ = try await store.closeCircuit(circuit.id, by: "nothing waits")
+                try await store.closeCircuit(circuit.id, by: "nothing waits")
             }
         }
         return probes

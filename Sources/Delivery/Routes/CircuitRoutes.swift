@@ -1,3 +1,4 @@
+import Audit
 import Foundation
 package import HTTPServer
 import HTTPTypes
@@ -10,13 +11,11 @@ package import ServiceKit
 package struct CircuitRoutes: Sendable {
     private let store: SendStore
     private let wake: WakeSignal
-    private let audit: AuditTrail
     private let now: @Sendable () -> Timestamp
 
-    package init(store: SendStore, wake: WakeSignal, audit: AuditTrail, now: @escaping @Sendable () -> Timestamp = { .now() }) {
+    package init(store: SendStore, wake: WakeSignal, now: @escaping @Sendable () -> Timestamp = { .now() }) {
         self.store = store
         self.wake = wake
-        self.audit = audit
         self.now = now
     }
 
@@ -34,7 +33,7 @@ package struct CircuitRoutes: Sendable {
     private func close(_ context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
         guard let id = Int64(try context.parameters.require("circuitId")),
-            try await store.closeCircuit(id, apps: caller.apps, recording: audit.by(caller, at: now()))
+            try await store.closeCircuit(id, apps: caller.apps, recording: AuditRecorder(caller, at: now()))
         else {
             throw Problem.notFound("No open circuit has this circuitId. GET /sends/circuits lists the open ones.")
         }
@@ -49,7 +48,7 @@ package struct CircuitRoutes: Sendable {
         let name = try context.parameters.require("app")
         let app = name.removingPercentEncoding ?? name
         try caller.apps.require(app)
-        guard let provider, try await store.endPause(provider: provider, app: app, recording: audit.by(caller, at: now())) else {
+        guard let provider, try await store.endPause(provider: provider, app: app, recording: AuditRecorder(caller, at: now())) else {
             throw Problem.notFound("The provider did not pause this app. GET /sends/backlog lists the pauses.")
         }
         wake.signal()

@@ -1,3 +1,4 @@
+import Audit
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -7,18 +8,15 @@ import ServiceKit
 /// `GET`, `PUT` and `DELETE /sends/throttle`: what on-call turns when a provider is in trouble.
 package struct ThrottleRoutes: Sendable {
     private let store: ThrottleStore
-    private let audit: AuditTrail
     private let reader: BodyReader
     private let now: @Sendable () -> Timestamp
 
     package init(
         store: ThrottleStore,
-        audit: AuditTrail,
         reader: BodyReader = BodyReader(limits: BodyLimits(compressed: 64 << 10, inflated: 64 << 10)),
         now: @escaping @Sendable () -> Timestamp = { .now() }
     ) {
         self.store = store
-        self.audit = audit
         self.reader = reader
         self.now = now
     }
@@ -38,7 +36,7 @@ package struct ThrottleRoutes: Sendable {
         let now = now()
         let throttles = try SendThrottle.requested(body, author: caller.name, now: now)
         for throttle in throttles { try caller.apps.require(throttle.app, pointer: "/app") }
-        try await store.set(throttles, recording: audit.by(caller, at: now))
+        try await store.set(throttles, recording: AuditRecorder(caller, at: now))
         return try await document()
     }
 
@@ -52,7 +50,7 @@ package struct ThrottleRoutes: Sendable {
         }
         let app = request.uri.queryParameters["app"].map { String($0) }
         try caller.apps.require(app)
-        _ = try await store.remove(provider: provider, app: app, recording: audit.by(caller, at: now()))
+        _ = try await store.remove(provider: provider, app: app, recording: AuditRecorder(caller, at: now()))
         return try await document()
     }
 

@@ -1,21 +1,42 @@
+package import Audit
 package import HTTPServer
+import Postgres
 package import PushContract
 
 extension SendStore {
-    /// Closes a circuit, with an entry in the audit; false when no such circuit is open. Throws 403 when its app is none of `apps`.
+    /// Closes a circuit, with an entry in the audit; its deliveries become due (`requeueUnblocked`). False when no such circuit is open. Throws
+    /// 403 when its app is none of `apps`.
     package func closeCircuit(_ id: Int64, apps: KeyApps = .all, recording audit: AuditRecorder) async throws -> Bool {
-        guard let circuit = try await circuits().first(where: { $0.id == id }) else { return false }
-        try apps.require(circuit.scope.app)
-        guard try await closeCircuit(id, by: audit.actor.name) else { return false }
-        try await audit.note(.closeCircuit, "circuit \(id)", before: CircuitDocument(circuit))
-        return true
+        try await pool.performTransaction { connection in
+            let circuit = try connection.query(
+                "SELECT \(raw: CircuitQueries.columns) FROM pushCircuits WHERE circuitId = \(id) AND closedAt IS NULL FOR UPDATE"
+            ).first.map(Circuit.init)
+            guard let circuit else { return false }
+            try apps.require(circuit.scope.app)
+            try CircuitQueries.close([id], by: audit.actor.name, on: connection)
+            try audit.note(.closeCircuit, "circuit \(id)", before: CircuitDocument(circuit), on: connection)
+            return true
+        }
     }
 
-    /// Ends a rate-limit pause, with an entry in the audit; false when there is none.
+    /// Ends a rate-limit pause before its time, with an entry in the audit; false when there is none.
     package func endPause(provider: Provider, app: String, recording audit: AuditRecorder) async throws -> Bool {
-        let pause = try await pauses().first { $0.provider == provider && $0.app == app }
-        guard try await endPause(provider: provider, app: app) else { return false }
-        try await audit.note(.endPause, "\(provider.rawValue) \(app)", before: pause.map(RateLimitPauseDocument.init))
-        return true
+        try await pool.performTransaction { connection in
+            let pause = try connection.query(
+                """
+                SELECT \(raw: CircuitQueries.pauseColumns), clock_timestamp() FROM pushRateLimitPauses
+                WHERE provider = \(provider.rawValue)::pushProvider AND app = \(app) AND pausedUntil > clock_timestamp() FOR UPDATE
+                """
+            ).first.map { try RateLimitPause.read($0).pause }
+            guard let pause else { return false }
+            try connection.execute(
+                """
+                UPDATE pushRateLimitPauses SET pausedUntil = clock_timestamp(), requestedUntil = NULL
+                WHERE provider = \(provider.rawValue)::pushProvider AND app = \(app)
+                """
+            )
+            try audit.note(.endPause, "\(provider.rawValue) \(app)", before: RateLimitPauseDocument(pause), on: connection)
+            return true
+        }
     }
 }

@@ -1,3 +1,4 @@
+package import Audit
 package import Postgres
 package import PushContract
 
@@ -19,13 +20,11 @@ package struct ThrottleStore: Sendable {
         ).map(SendThrottle.init)
     }
 
-    /// Sets throttles, replacing those of the same provider and app. The bucket starts with one send: a probe goes at once.
-    ///
-    /// Each as it is stored, with the one in force that it replaced.
-    @discardableResult
-    package func set(_ throttles: [SendThrottle]) async throws -> [(replaced: SendThrottle?, stored: SendThrottle)] {
+    /// Sets throttles, replacing those of the same provider and app, with an entry in the audit for each. The bucket starts with one send: a
+    /// probe goes at once.
+    package func set(_ throttles: [SendThrottle], recording audit: AuditRecorder) async throws {
         try await pool.performTransaction { connection in
-            try throttles.map { throttle in
+            for throttle in throttles {
                 let replaced = try connection.query(
                     """
                     SELECT \(raw: ThrottleStore.columns) FROM pushThrottles
@@ -46,7 +45,15 @@ package struct ThrottleStore: Sendable {
                     RETURNING \(raw: ThrottleStore.columns)
                     """
                 )
-                return (replaced, try SendThrottle(rows[0]))
+                let stored = try SendThrottle(rows[0])
+                try audit.note(
+                    .addThrottle,
+                    stored.subject,
+                    stored.summary,
+                    before: replaced.map(ThrottleDocument.Throttle.init),
+                    after: ThrottleDocument.Throttle(stored),
+                    on: connection
+                )
             }
         }
     }
@@ -69,16 +76,22 @@ package struct ThrottleStore: Sendable {
         return Double(count) / 5
     }
 
-    /// Lifts the throttle of a provider and app; all of them when neither is named. Those that were lifted.
-    package func remove(provider: Provider?, app: String?) async throws -> [SendThrottle] {
-        try await pool.query(
-            """
-            DELETE FROM pushThrottles
-            WHERE (\(provider?.rawValue)::pushProvider IS NULL OR provider = \(provider?.rawValue)::pushProvider)
-              AND (\(app)::text IS NULL OR app = \(app)::text)
-            RETURNING \(raw: ThrottleStore.columns)
-            """
-        ).map(SendThrottle.init)
+    /// Lifts the throttle of a provider and app; all of them when neither is named. With an entry in the audit for each; how many there were.
+    package func remove(provider: Provider?, app: String?, recording audit: AuditRecorder) async throws -> Int {
+        try await pool.performTransaction { connection in
+            let removed = try connection.query(
+                """
+                DELETE FROM pushThrottles
+                WHERE (\(provider?.rawValue)::pushProvider IS NULL OR provider = \(provider?.rawValue)::pushProvider)
+                  AND (\(app)::text IS NULL OR app = \(app)::text)
+                RETURNING \(raw: ThrottleStore.columns)
+                """
+            ).map(SendThrottle.init)
+            for throttle in removed {
+                try audit.note(.removeThrottle, throttle.subject, before: ThrottleDocument.Throttle(throttle), on: connection)
+            }
+            return removed.count
+        }
     }
 
     /// Takes up to `wanted` sends out of a throttle's bucket; `wanted` when the throttle has ended meanwhile.

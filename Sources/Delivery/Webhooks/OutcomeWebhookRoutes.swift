@@ -1,3 +1,4 @@
+import Audit
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -7,13 +8,9 @@ import ServiceKit
 /// `GET /sends/webhooks` and `POST /sends/webhooks/{name}/replay`.
 package struct OutcomeWebhookRoutes: Sendable {
     private let store: OutcomeWebhookStore
-    private let audit: AuditTrail
     private let reader = BodyReader(limits: BodyLimits(compressed: 4 << 10, inflated: 4 << 10))
 
-    package init(store: OutcomeWebhookStore, audit: AuditTrail) {
-        self.store = store
-        self.audit = audit
-    }
+    package init(store: OutcomeWebhookStore) { self.store = store }
 
     package func add(to router: HTTPRouter) {
         router.get("/sends/webhooks", .scope(.sendsRead)) { _, _ in
@@ -34,10 +31,9 @@ package struct OutcomeWebhookRoutes: Sendable {
             throw Problem.invalid("`after` is the `cursor` of an outcome, such as 1204-3.", pointer: "/after")
         }
         let name = try context.path("name")
-        guard let (before, now) = try await store.replay(name, after: cursor) else {
+        guard let (_, now) = try await store.replay(name, after: cursor, recording: AuditRecorder(caller, at: .now())) else {
             throw Problem.notFound("There is no webhook with this name. GET /sends/webhooks lists them.")
         }
-        try await audit.by(caller, at: .now()).note(.replayWebhook, name, "after \(after)", before: before, after: now)
         return try JSONResponse(now).response()
     }
 }

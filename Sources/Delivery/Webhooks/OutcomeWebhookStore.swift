@@ -1,3 +1,4 @@
+package import Audit
 import HTTPServer
 package import Postgres
 package import PushContract
@@ -115,14 +116,16 @@ package struct OutcomeWebhookStore: Sendable {
         try await pool.query(Self.statuses(where: "true")).map(OutcomeWebhookStatus.init)
     }
 
-    /// Sends again what is behind `cursor`. What the webhook was before and is now; nil when there is none of this name.
+    /// Sends again what is behind `cursor`, with an entry in the audit. What the webhook was before and is now; nil when there is none of this
+    /// name.
     package func replay(
         _ name: String,
-        after cursor: OutcomeCursor
+        after cursor: OutcomeCursor,
+        recording audit: AuditRecorder
     ) async throws -> (before: OutcomeWebhookStatus, after: OutcomeWebhookStatus)? {
         try await pool.performTransaction { connection in
-            let before = try connection.query("\(Self.statuses(where: "w.name = \(name)")) FOR UPDATE OF w").first
-            guard let before else { return nil }
+            let rows = try connection.query("\(Self.statuses(where: "w.name = \(name)")) FOR UPDATE OF w")
+            guard let before = try rows.first.map(OutcomeWebhookStatus.init) else { return nil }
             // A holder that is sending right now writes nothing any more.
             try connection.execute(
                 """
@@ -131,8 +134,9 @@ package struct OutcomeWebhookStore: Sendable {
                 WHERE name = \(name)
                 """
             )
-            let after = try connection.query(Self.statuses(where: "w.name = \(name)"))[0]
-            return (try OutcomeWebhookStatus(before), try OutcomeWebhookStatus(after))
+            let after = try OutcomeWebhookStatus(try connection.query(Self.statuses(where: "w.name = \(name)"))[0])
+            try audit.note(.replayWebhook, name, "after \(cursor.text)", before: before, after: after, on: connection)
+            return (before, after)
         }
     }
 

@@ -1,7 +1,7 @@
 import Alerting
+import Audit
 import Delivery
 import Foundation
-import HTTPServer
 import Postgres
 import PushContract
 
@@ -19,8 +19,7 @@ struct OnCallActions: Sendable {
 
     /// False when the alert is not open any more.
     func acknowledge(_ id: UUID, recording audit: AuditRecorder) async throws -> Bool {
-        guard let alert = try await alert(id) else { return false }
-        return try await AlertStore.acknowledge(alert, recording: audit, on: pool)
+        try await AlertStore.acknowledge(id, recording: audit, on: pool) != .notOpen
     }
 
     func silence(_ draft: SilenceDraft, recording audit: AuditRecorder) async throws {
@@ -38,17 +37,8 @@ struct OnCallActions: Sendable {
     }
 
     /// False when there is no such alert.
-    func mark(_ id: UUID, verdict: String, in rules: RulesStore, recording audit: AuditRecorder) async throws -> Bool {
-        let earlier = try await rules.verdict(of: id)
-        guard try await rules.mark(id, verdict: verdict, by: audit.actor.name, at: audit.now) else { return false }
-        try await audit.note(
-            .markAlert,
-            id.uuidString.lowercased(),
-            verdict,
-            before: earlier.map { ["verdict": $0.verdict, "author": $0.author] },
-            after: ["verdict": verdict, "author": audit.actor.name]
-        )
-        return true
+    func mark(_ id: UUID, verdict: String, recording audit: AuditRecorder) async throws -> Bool {
+        try await RulesStore.mark(id, verdict: verdict, recording: audit, on: pool)
     }
 
     func throttle(_ draft: ThrottleDraft, recording audit: AuditRecorder) async throws {
@@ -73,7 +63,7 @@ struct OnCallActions: Sendable {
     func noteCheck(_ checks: [CredentialCheckResult], recording audit: AuditRecorder) async throws {
         let refused = checks.filter { $0.state != "accepted" }.map { "\($0.name) \($0.environment): \($0.state)" }
         let result = refused.isEmpty ? "all accepted" : refused.joined(separator: ", ")
-        try await audit.note(.checkCredentials, "\(checks.count) tried", result)
+        try await audit.note(.checkCredentials, "\(checks.count) tried", result, on: pool)
     }
 
     func firing() async throws -> [Alert] { try await AlertStore.open(on: pool) }

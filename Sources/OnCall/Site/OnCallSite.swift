@@ -8,8 +8,6 @@ package import PushContract
 package struct OnCallSite: Sendable {
     /// For reading; that of the replica where the page is made from it.
     private(set) var pool: PostgresPool
-    /// For what people do, and its audit.
-    let primary: PostgresPool
     let rules: RuleRegistry
     let receivers: ReceiverRegistry?
     let backtests: BacktestCache
@@ -34,7 +32,6 @@ package struct OnCallSite: Sendable {
         clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
-        primary = pool
         actions = OnCallActions(pool: pool, sends: sends, throttles: throttles)
         self.rules = rules
         self.receivers = receivers

@@ -1,4 +1,4 @@
-import Access
+import Audit
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -23,7 +23,7 @@ struct PageCall {
     var name: String { reader.name }
 
     /// For what the form does, in the name of who sent it.
-    func audit() throws -> AuditRecorder { AuditLog(site.primary).trail.by(try context.requireCaller(), at: now) }
+    func audit() throws -> AuditRecorder { AuditRecorder(try context.requireCaller(), at: now) }
 
     func html(_ template: PageTemplate, _ model: Any, status: HTTPResponse.Status = .ok) -> Response {
         PageResponse.html(templates.html(template, model), status: status)

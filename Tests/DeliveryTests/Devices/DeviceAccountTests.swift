@@ -3,6 +3,7 @@ import HTTPTypes
 import HummingbirdTesting
 import Postgres
 import PushContract
+import TestDatabase
 import Testing
 
 @Suite("A user's devices")
@@ -120,7 +121,7 @@ struct DeviceAccountTests {
             try await bench.enqueue(#"{"sendId": "s2", "uid": "ann", "title": "Goal"}"#)
             try await bench.enqueue(#"{"sendId": "s3", "uid": "bob", "title": "Goal"}"#)
             let attempts = try await bench.count("notificationDeliveryAttempts WHERE uid = 'ann'")
-            try await bench.devices.erase(userId: "ann", requestId: "erase", now: .now())
+            try await bench.devices.erase(userId: "ann", requestId: "erase", recording: .test())
             for table in [
                 "devices WHERE userId = 'ann'", "pushDeliveries WHERE uid = 'ann'", "pushSends WHERE sendId <> 's3'", "pushFinished",
             ] {

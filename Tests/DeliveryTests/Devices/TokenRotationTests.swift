@@ -117,7 +117,7 @@ struct TokenRotationTests {
             #expect(other?.isOther == true)
             let keySet = old.rotated(id: "new")
             try await store.admit(keySet, now: .now())
-            try await store.deleteKeysExcept("new")
+            try await TokenKeyStore.deleteKeysExcept("new", on: pool)
             try await store.admit(keySet.without("old"), now: .now())
         }
     }

@@ -19,15 +19,15 @@ struct AudienceTests {
     func audience() async throws {
         try await SendingBench.with { bench in
             let store = AudienceStore(pool: bench.pool)
-            let missing = try await store.change(.remove, "fans", uids: ["a"], author: "test")
+            let missing = try await store.change(.remove, "fans", uids: ["a"], recording: .test())
             #expect(missing == nil)
-            #expect(try await store.change(.replace, "fans", uids: ["a", "b", "a"], author: "test")?.members == 2)
-            #expect(try await store.change(.add, "fans", uids: ["b", "c"], author: "other")?.members == 3)
-            #expect(try await store.change(.remove, "fans", uids: ["a", "z"], author: "test")?.members == 2)
-            #expect(try await store.change(.replace, "fans", uids: ["x"], author: "test")?.members == 1)
+            #expect(try await store.change(.replace, "fans", uids: ["a", "b", "a"], recording: .test())?.members == 2)
+            #expect(try await store.change(.add, "fans", uids: ["b", "c"], recording: .test("other"))?.members == 3)
+            #expect(try await store.change(.remove, "fans", uids: ["a", "z"], recording: .test())?.members == 2)
+            #expect(try await store.change(.replace, "fans", uids: ["x"], recording: .test())?.members == 1)
             #expect(try await store.list().map(\.id) == ["fans"])
-            #expect(try await store.delete("fans"))
-            #expect(try await store.delete("fans") == false)
+            #expect(try await store.delete("fans", recording: .test()))
+            #expect(try await store.delete("fans", recording: .test()) == false)
             #expect(try await bench.count("audienceMembers") == 0)
         }
     }
@@ -40,12 +40,12 @@ struct AudienceTests {
             _ = try await bench.devices.unregister(userId: "u4", deviceId: "phone-4", requestId: "out", now: .now())
             try await bench.pool.execute("UPDATE devices SET tokenState = 'inactive' WHERE userId = 'u5'")
             let store = AudienceStore(pool: bench.pool)
-            _ = try await store.change(.replace, "fans", uids: ["u1", "u2", "u4", "u5", "nobody"], author: "test")
+            _ = try await store.change(.replace, "fans", uids: ["u1", "u2", "u4", "u5", "nobody"], recording: .test())
             let body = #"{"sendId": "s1", "audience": "fans", "title": "Goal"}"#
             let receipts = try await bench.enqueue(body)
             guard case .accepted(deliveries: 3, _) = receipts[0] else { return #expect(Bool(false), "\(receipts)") }
             // Who joins later is not reached by a send that was made before; and the same request again changes nothing.
-            _ = try await store.change(.add, "fans", uids: ["u3"], author: "test")
+            _ = try await store.change(.add, "fans", uids: ["u3"], recording: .test())
             guard case .duplicate(deliveries: 3) = try await bench.enqueue(body)[0] else { return #expect(Bool(false)) }
             let sender = ScriptedProvider()
             try await bench.dispatch(sender)
@@ -159,7 +159,7 @@ struct AudienceTests {
                 """
             )
             try await bench.pool.execute("UPDATE devices SET tokenState = 'active' WHERE userId <> 'template'")
-            _ = try await AudienceStore(pool: bench.pool).change(.replace, "all", uids: (1...count).map { "m\($0)" }, author: "test")
+            _ = try await AudienceStore(pool: bench.pool).change(.replace, "all", uids: (1...count).map { "m\($0)" }, recording: .test())
             let receipts = try await bench.enqueue(#"{"sendId": "s1", "audience": "all", "title": "Goal"}"#)
             guard case .accepted(deliveries: count, _) = receipts[0] else { return #expect(Bool(false), "\(receipts)") }
             let waiting = try await bench.send("s1")

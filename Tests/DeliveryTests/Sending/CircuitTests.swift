@@ -1,6 +1,7 @@
 import Postgres
 import Providers
 import PushContract
+import TestDatabase
 import Testing
 
 @testable import Delivery
@@ -57,7 +58,7 @@ struct CircuitTests {
             #expect(try await bench.deliveriesOutOfPlace() == 0)
             let waiting = try #require(try await bench.store.waitingCircuits(endedAfter: .now()).first)
             #expect(waiting.waiting == 8 && waiting.closedAt == nil && waiting.cause == "InvalidProviderToken")
-            #expect(try await bench.store.closeCircuit(waiting.id, by: "me"))
+            #expect(try await bench.store.closeCircuit(waiting.id, recording: .test("me")))
             let ended = try #require(try await bench.store.waitingCircuits(endedAfter: .now() - .seconds(3600)).first)
             #expect(ended.closedAt != nil && ended.waiting == 0)
             let later = try await bench.store.waitingCircuits(endedAfter: .now() + .seconds(3600))
@@ -312,8 +313,8 @@ struct CircuitTests {
             sender.answer(Self.refused)
             try await bench.dispatch(sender, slowly)
             let circuit = try #require(try await bench.store.circuits().first)
-            #expect(try await bench.store.closeCircuit(circuit.id, by: "ann"))
-            #expect(try await bench.store.closeCircuit(circuit.id, by: "bob") == false)
+            #expect(try await bench.store.closeCircuit(circuit.id, recording: .test("ann")))
+            #expect(try await bench.store.closeCircuit(circuit.id, recording: .test("bob")) == false)
             try await bench.dispatch(sender, slowly)
             #expect(try await bench.store.backlog().blocked == 3)
             #expect(try await bench.store.circuits().map(\.id) != [circuit.id])
@@ -328,7 +329,7 @@ struct CircuitTests {
             try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [Self.refused]]), slowly)
             let gate = SendGate()
             let circuit = try #require(try await bench.store.refresh(gate).first)
-            #expect(try await bench.store.closeCircuit(circuit.id, by: name))
+            #expect(try await bench.store.closeCircuit(circuit.id, recording: .test(name)))
             try await bench.store.refresh(gate)
             let scope = PushScope(circuit.scope)
             let verdict = gate.assess(
@@ -370,7 +371,7 @@ struct CircuitTests {
             try await prepare(bench, 1)
             try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [Self.refused]]), slowly)
             let circuit = try #require(try await bench.store.circuits().first)
-            _ = try await bench.store.closeCircuit(circuit.id, by: "ann")
+            _ = try await bench.store.closeCircuit(circuit.id, recording: .test("ann"))
             #expect(try await bench.store.requeueUnblocked(limit: 1000) == 1)
             let late = try #require(try await bench.claim().first)
             let blocked = DeliveryNext.blocked(.open(circuit.id), after: nil)

@@ -1,6 +1,7 @@
 import Delivery
 import Postgres
 import PushContract
+import TestDatabase
 import Testing
 
 @Suite("Dead letters")
@@ -46,8 +47,8 @@ struct DeadLetterTests {
             try await prepare(bench)
             var one = since()
             one.sendId = "s1"
-            #expect(try await bench.store.retryDeadLetters(one, lifetime: .seconds(600)) == 1)
-            #expect(try await bench.store.retryDeadLetters(one, lifetime: .seconds(600)) == 0)
+            #expect(try await bench.store.retryDeadLetters(one, lifetime: .seconds(600), recording: .test()) == 1)
+            #expect(try await bench.store.retryDeadLetters(one, lifetime: .seconds(600), recording: .test()) == 0)
             try await bench.dispatch(ScriptedProvider())
             let send = try await bench.send("s1")
             #expect(send.state == .sent)
@@ -56,12 +57,12 @@ struct DeadLetterTests {
 
             var expired = since()
             expired.outcome = .expired
-            #expect(try await bench.store.retryDeadLetters(expired, lifetime: .seconds(600)) == 1)
+            #expect(try await bench.store.retryDeadLetters(expired, lifetime: .seconds(600), recording: .test()) == 1)
             try await bench.dispatch(ScriptedProvider())
             #expect(try await bench.status(of: "s2") == [.sent])
             // The device is there again.
             try await bench.register("u3", "phone-3", token: SendingBench.token(3))
-            #expect(try await bench.store.retryDeadLetters(since(), lifetime: .seconds(600)) == 1)
+            #expect(try await bench.store.retryDeadLetters(since(), lifetime: .seconds(600), recording: .test()) == 1)
             try await bench.dispatch(ScriptedProvider())
             #expect(try await bench.send("s3").state == .sent)
             #expect(try await bench.send("s5").state == .cancelled)
@@ -76,7 +77,9 @@ struct DeadLetterTests {
             try await prepare(bench)
             let filter = since()
             let counts = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<4 { group.addTask { try await bench.store.retryDeadLetters(filter, lifetime: .seconds(600)) } }
+                for _ in 0..<4 {
+                    group.addTask { try await bench.store.retryDeadLetters(filter, lifetime: .seconds(600), recording: .test()) }
+                }
                 return try await group.reduce(0, +)
             }
             #expect(counts == 3)

@@ -134,11 +134,11 @@ struct EnqueueServiceTests {
                     createdAt: now,
                     expiresAt: now + .seconds(3600)
                 )
-                try await bench.throttles.set([throttle])
+                try await bench.throttles.set([throttle], recording: .test())
                 // The throttle is read within a sweep.
                 var number = 0
                 while try await isStored(#"{"sendId": "throttled-\#(number)", "uid": "ann"}"#) { number += 1 }
-                _ = try await bench.throttles.remove(provider: .apns, app: nil)
+                _ = try await bench.throttles.remove(provider: .apns, app: nil, recording: .test())
                 try await eventually("it is stored") { try await isStored(#"{"sendId": "direct-3", "uid": "ann"}"#) }
             }
             for sendId in ["usual", "direct", "direct-2", "direct-3"] {

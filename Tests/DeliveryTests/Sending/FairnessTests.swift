@@ -2,6 +2,7 @@ import Delivery
 import HTTPServer
 import Postgres
 import PushContract
+import TestDatabase
 import Testing
 
 @Suite("Fairness and throttling")
@@ -44,7 +45,7 @@ struct FairnessTests {
                 createdAt: now,
                 expiresAt: now + .seconds(600)
             )
-            try await bench.throttles.set([throttle])
+            try await bench.throttles.set([throttle], recording: .test())
             let sender = ScriptedProvider()
             try await bench.dispatch(sender)
             #expect(sender.calls.count { critical.contains($0.token) } == 5)
@@ -54,7 +55,7 @@ struct FairnessTests {
             try await bench.dispatch(sender)
             #expect(sender.calls.count { !critical.contains($0.token) } == 3)
 
-            #expect(try await bench.throttles.remove(provider: .apns, app: nil).count == 1)
+            #expect(try await bench.throttles.remove(provider: .apns, app: nil, recording: .test()) == 1)
             try await bench.dispatch(sender)
             #expect(sender.calls.count == 35)
         }
@@ -74,7 +75,7 @@ struct FairnessTests {
                 createdAt: now,
                 expiresAt: now - .seconds(1)
             )
-            try await bench.throttles.set([throttle])
+            try await bench.throttles.set([throttle], recording: .test())
             #expect(try await bench.throttles.current().isEmpty)
             let sender = ScriptedProvider()
             try await bench.dispatch(sender)

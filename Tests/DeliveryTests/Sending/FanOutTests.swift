@@ -15,7 +15,7 @@ struct FanOutTests {
     private func withFans(_ body: (SendingBench) async throws -> Void) async throws {
         try await SendingBench.with(fanOutSizes: FanOutSizes(devicesAtOnce: 10, members: 4)) { bench in
             for number in Self.members { try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number)) }
-            _ = try await AudienceStore(pool: bench.pool).change(.replace, "fans", uids: Self.members.map { "u\($0)" }, author: "test")
+            _ = try await AudienceStore(pool: bench.pool).change(.replace, "fans", uids: Self.members.map { "u\($0)" }, recording: .test())
             try await body(bench)
         }
     }
@@ -174,7 +174,7 @@ struct FanOutTests {
     func cancelWithoutDeliveries() async throws {
         try await withFans { bench in
             // Before all others.
-            _ = try await AudienceStore(pool: bench.pool).change(.add, "fans", uids: (1...4).map { "a\($0)" }, author: "test")
+            _ = try await AudienceStore(pool: bench.pool).change(.add, "fans", uids: (1...4).map { "a\($0)" }, recording: .test())
             try await bench.enqueue(send("s1"))
             #expect(try await bench.send("s1").state == .storing)
             #expect(try await bench.store.cancel("s1", author: "test") == 0)
@@ -190,19 +190,19 @@ struct FanOutTests {
             try await bench.enqueue(send("s1"))
             for change in [AudienceStore.Change.replace, .remove] {
                 let problem = await #expect(throws: Problem.self) {
-                    try await audiences.change(change, "fans", uids: ["u9"], author: "test")
+                    try await audiences.change(change, "fans", uids: ["u9"], recording: .test())
                 }
                 #expect(problem?.code == "audience_in_use" && problem?.detail.contains("s1") == true, "\(String(describing: problem))")
             }
-            let problem = await #expect(throws: Problem.self) { try await audiences.delete("fans") }
+            let problem = await #expect(throws: Problem.self) { try await audiences.delete("fans", recording: .test()) }
             #expect(problem?.code == "audience_in_use")
             try await bench.register("u99", "phone-99", token: SendingBench.token(99))
-            #expect(try await audiences.change(.add, "fans", uids: ["u99"], author: "test")?.members == 26)
+            #expect(try await audiences.change(.add, "fans", uids: ["u99"], recording: .test())?.members == 26)
 
             try await service(bench).storeAll()
             #expect(try await bench.send("s1").counts == [.queued: 26])
-            #expect(try await audiences.change(.replace, "fans", uids: ["u9"], author: "test")?.members == 1)
-            #expect(try await audiences.delete("fans"))
+            #expect(try await audiences.change(.replace, "fans", uids: ["u9"], recording: .test())?.members == 1)
+            #expect(try await audiences.delete("fans", recording: .test()))
         }
     }
 
@@ -234,7 +234,7 @@ struct FanOutTests {
         try await withFans { bench in
             try await bench.enqueue(send("s1", #", "app": "com.example.app""#))
             for number in Self.members where number != 20 {
-                try await bench.devices.erase(userId: "u\(number)", requestId: "erase-\(number)", now: .now())
+                try await bench.devices.erase(userId: "u\(number)", requestId: "erase-\(number)", recording: .test())
             }
             try await service(bench).storeAll()
             #expect(try await bench.send("s1").deliveries.map(\.uid) == ["u20"])

@@ -1,5 +1,6 @@
 import Postgres
 import PushContract
+import TestDatabase
 import Testing
 
 @testable import Delivery
@@ -92,17 +93,20 @@ struct LargeBacklogTests {
             #expect(Set(claimed[0]).isDisjoint(with: claimed[1]))
 
             let now = Timestamp.now()
-            try await bench.throttles.set([
-                SendThrottle(
-                    provider: .apns,
-                    app: nil,
-                    perMinute: 0,
-                    reason: "outage",
-                    author: "on-call",
-                    createdAt: now,
-                    expiresAt: now + .seconds(600)
-                )
-            ])
+            try await bench.throttles.set(
+                [
+                    SendThrottle(
+                        provider: .apns,
+                        app: nil,
+                        perMinute: 0,
+                        reason: "outage",
+                        author: "on-call",
+                        createdAt: now,
+                        expiresAt: now + .seconds(600)
+                    )
+                ],
+                recording: .test()
+            )
             // Both have slots left; what they took before the sweep was theirs to take.
             var throttled = 0
             for (index, dispatcher) in dispatchers.enumerated() {

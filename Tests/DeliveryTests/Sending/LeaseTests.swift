@@ -1,6 +1,7 @@
 import Postgres
 import Providers
 import PushContract
+import TestDatabase
 import Testing
 
 @testable import Delivery
@@ -78,7 +79,7 @@ struct LeaseTests {
             let claimed = try await claimFour(bench)
             try await bench.outcomes.write([try outcome(bench, of: claimed[0], .apns(413, "PayloadTooLarge"))])
             let filter = try DeadLetterFilter(query: ["sendId": "s1"], now: .now())
-            #expect(try await bench.store.retryDeadLetters(filter, lifetime: .seconds(60)) == 1)
+            #expect(try await bench.store.retryDeadLetters(filter, lifetime: .seconds(60), recording: .test()) == 1)
             #expect(try await bench.deliveriesOutOfPlace() == 0)
             #expect(try await bench.send("s1").deliveries.map(\.state) == [.queued])
             try await bench.pool.execute("UPDATE pushLeases SET leaseUntil = now()")

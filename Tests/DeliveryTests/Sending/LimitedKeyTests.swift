@@ -16,13 +16,12 @@ struct LimitedKeyTests {
     private func withRoutes(_ body: @Sendable (SendingBench, any TestClientProtocol) async throws -> Void) async throws {
         try await SendingBench.with { bench in
             let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
-            let audit = AuditTrail { _ in }
             SendRoutes(store: bench.store, enqueueService: bench.enqueueService(), dryRun: bench.dryRun()).add(to: router)
-            CircuitRoutes(store: bench.store, wake: WakeSignal(), audit: audit).add(to: router)
-            ThrottleRoutes(store: bench.throttles, audit: audit).add(to: router)
-            DeactivationLimiterRoutes(store: bench.store.deactivationLimiters, audit: audit).add(to: router)
-            DeadLetterRoutes(store: bench.store, wake: WakeSignal(), audit: audit).add(to: router)
-            AudienceRoutes(store: AudienceStore(pool: bench.pool), audit: audit).add(to: router)
+            CircuitRoutes(store: bench.store, wake: WakeSignal()).add(to: router)
+            ThrottleRoutes(store: bench.throttles).add(to: router)
+            DeactivationLimiterRoutes(store: bench.store.deactivationLimiters).add(to: router)
+            DeadLetterRoutes(store: bench.store, wake: WakeSignal()).add(to: router)
+            AudienceRoutes(store: AudienceStore(pool: bench.pool)).add(to: router)
             try await bench.register("ann", "ann-a", token: SendingBench.token(1), app: "com.a")
             try await bench.register("ann", "ann-b", token: SendingBench.token(2), app: "com.b")
             try await bench.register("bob", "bob-b", token: SendingBench.token(3), app: "com.b")

@@ -224,7 +224,7 @@ struct NewestTests {
             try await bench.dispatch(ScriptedProvider())
             func retry(_ sendId: String) async throws -> Int {
                 let filter = DeadLetterFilter(sendId: sendId, since: Timestamp(seconds: 0), until: .now() + .seconds(60))
-                return try await bench.store.retryDeadLetters(filter, lifetime: .seconds(600))
+                return try await bench.store.retryDeadLetters(filter, lifetime: .seconds(600), recording: .test())
             }
             try await bench.pool.execute("UPDATE pushNewest SET expiresAt = now()")
             #expect(try await retry("older") == 1)
@@ -337,17 +337,20 @@ struct NewestTests {
             let updates = 40
             let provider = ScoreProvider()
             let lookup: ProviderLookup = { _, _, _ in provider }
-            try await bench.throttles.set([
-                SendThrottle(
-                    provider: .apns,
-                    app: "a",
-                    perMinute: 30_000,
-                    reason: "test",
-                    author: "test",
-                    createdAt: .now(),
-                    expiresAt: .now() + .seconds(3600)
-                )
-            ])
+            try await bench.throttles.set(
+                [
+                    SendThrottle(
+                        provider: .apns,
+                        app: "a",
+                        perMinute: 30_000,
+                        reason: "test",
+                        author: "test",
+                        createdAt: .now(),
+                        expiresAt: .now() + .seconds(3600)
+                    )
+                ],
+                recording: .test()
+            )
             for update in 1...updates {
                 let sends = (0..<tokens).map {
                     #"{"sendId": "u\#(update)-\#($0)", "token": "\#(SendingBench.token($0))", "provider": "apns", "app": "a", "#

@@ -16,10 +16,10 @@ struct OperationRouteTests {
         try await SendingBench.with { bench in
             let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
             SendRoutes(store: bench.store, enqueueService: bench.enqueueService(), dryRun: bench.dryRun()).add(to: router)
-            CircuitRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
-            DeactivationLimiterRoutes(store: bench.store.deactivationLimiters, audit: AuditTrail { _ in }).add(to: router)
-            DeadLetterRoutes(store: bench.store, wake: WakeSignal(), audit: AuditTrail { _ in }).add(to: router)
-            AudienceRoutes(store: AudienceStore(pool: bench.pool), audit: AuditTrail { _ in }).add(to: router)
+            CircuitRoutes(store: bench.store, wake: WakeSignal()).add(to: router)
+            DeactivationLimiterRoutes(store: bench.store.deactivationLimiters).add(to: router)
+            DeadLetterRoutes(store: bench.store, wake: WakeSignal()).add(to: router)
+            AudienceRoutes(store: AudienceStore(pool: bench.pool)).add(to: router)
             try await Application(router: router).test(.router) { client in try await body(bench, client) }
         }
     }

@@ -1,6 +1,7 @@
 import Postgres
 import Providers
 import PushContract
+import TestDatabase
 import Testing
 
 @testable import Delivery
@@ -59,7 +60,7 @@ struct OutageTests {
             try #require(retrying > 1)
             try await bench.pool.withTransaction { transaction in
                 _ = try await transaction.query("SELECT FROM \(raw: retries) ORDER BY deliveryId LIMIT 1 FOR UPDATE")
-                #expect(try await bench.store.closeCircuit(circuit.id, by: "test"))
+                #expect(try await bench.store.closeCircuit(circuit.id, recording: .test("test")))
             }
             #expect(try await bench.count(retries) == 1)
         }

@@ -79,7 +79,7 @@ struct OutcomeStreamTests {
             try await bench.enqueue(#"{"sendId": "expired", "uid": "user-5", "title": "t"}"#)
             try await bench.pool.execute("UPDATE pushSends SET expiresAt = now() WHERE sendId = 'expired'")
             try await bench.dispatch(ScriptedProvider([SendingBench.token(4): [.apns(410, "Unregistered", goneAt: .now() + .seconds(60))]]))
-            _ = try await bench.store.retryDeadLetters(DeadLetterFilter.matching("expired"), lifetime: .seconds(60))
+            _ = try await bench.store.retryDeadLetters(DeadLetterFilter.matching("expired"), lifetime: .seconds(60), recording: .test())
 
             let told = Dictionary(grouping: try await stream.all(), by: { $0.text("sendId") })
                 .mapValues { $0.map { $0.text("event") }.filter { $0 != "accepted" } }

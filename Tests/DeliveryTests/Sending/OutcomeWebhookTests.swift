@@ -253,10 +253,10 @@ struct OutcomeWebhookTests {
             try await bench.enqueue(#"{"sendId": "next", "uid": "ann"}"#)
             try await deliverAll(bench, sender, webhook)
             #expect(endpoint.taken.map { $0["sendId"] } == ["next"])
-            _ = try await store.replay("orders", after: start)
+            _ = try await store.replay("orders", after: start, recording: .test())
             try await deliverAll(bench, sender, webhook)
             #expect(endpoint.taken.map { $0["sendId"] } == ["next", "refused", "next"])
-            #expect(try await store.replay("nobody", after: start) == nil)
+            #expect(try await store.replay("nobody", after: start, recording: .test()) == nil)
         }
     }
 
@@ -266,7 +266,7 @@ struct OutcomeWebhookTests {
             let webhook = webhook()
             let store = OutcomeWebhookStore(pool: bench.pool)
             let endpoint = WebhookEndpoint { number in
-                if number == 0 { _ = try await store.replay("orders", after: .start) }
+                if number == 0 { _ = try await store.replay("orders", after: .start, recording: .test()) }
                 return 200
             }
             let sender = sender(bench, webhook, endpoint)

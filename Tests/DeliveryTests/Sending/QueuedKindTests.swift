@@ -183,7 +183,7 @@ struct QueuedKindTests {
             #expect(try await bench.count("pushDead") == 1)
             let filter = DeadLetterFilter(since: .now() - .seconds(3600), until: .now() + .seconds(3600))
             #expect(try await bench.store.deadLetters(filter).isEmpty)
-            #expect(try await bench.store.retryDeadLetters(filter, lifetime: .seconds(60)) == 0)
+            #expect(try await bench.store.retryDeadLetters(filter, lifetime: .seconds(60), recording: .test()) == 0)
             #expect(try await bench.store.forgetQueued() == 0)
             try await bench.pool.execute("UPDATE pushDeliveries SET createdAt = createdAt - interval '8 days'")
             #expect(try await bench.store.forgetQueued() == 2)

@@ -17,7 +17,7 @@ struct RouteTests {
             let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
             DeviceRoutes(store: bench.devices).add(to: router)
             SendRoutes(store: bench.store, enqueueService: bench.enqueueService(), dryRun: bench.dryRun()).add(to: router)
-            ThrottleRoutes(store: bench.throttles, audit: AuditTrail { _ in }).add(to: router)
+            ThrottleRoutes(store: bench.throttles).add(to: router)
             try await Application(router: router).test(.router) { client in try await body(bench, client) }
         }
     }

@@ -3,6 +3,7 @@ import HTTPServer
 import Postgres
 import PushContract
 import ServiceKit
+import TestDatabase
 import Testing
 
 @testable import Delivery
@@ -47,7 +48,7 @@ struct SkippedTargetTests {
             // The retired app was sent to in its time: its queue is there.
             try await bench.enqueue(#"{"sendId": "earlier", "uid": "m1", "title": "Goal"}"#)
             let uids = (1...1000).map { "m\($0)" } + ["without-a-device"]
-            _ = try await AudienceStore(pool: bench.pool).change(.replace, "all", uids: uids, author: "test")
+            _ = try await AudienceStore(pool: bench.pool).change(.replace, "all", uids: uids, recording: .test())
             let receipt = try await enqueue(bench, #"{"sendId": "s", "audience": "all", "title": "Goal"}"#)
             guard case .accepted(deliveries: 990, _) = receipt else { return #expect(Bool(false), "\(receipt)") }
             #expect(skipped(receipt) == ["provider_not_configured": 10, "unknown_uid": 1])

@@ -2,6 +2,7 @@ import Delivery
 import Postgres
 import Providers
 import PushContract
+import TestDatabase
 import Testing
 
 @Suite("The guard against switching off many tokens at once")
@@ -78,9 +79,9 @@ struct TokenGuardTests {
             #expect(limiter.deferred > 0)
             #expect(try await bench.count("notificationDeliveryAttempts WHERE status = 'deactivated'") == 0)
 
-            #expect(try await bench.store.deactivationLimiters.undo(limiter.id, by: "ann") == 60)
+            #expect(try await bench.store.deactivationLimiters.close(limiter.id, .undo, recording: .test("ann")) == 60)
             #expect(try await states(bench) == ["active": 60])
-            #expect(try await bench.store.deactivationLimiters.undo(limiter.id, by: "ann") == nil)
+            #expect(try await bench.store.deactivationLimiters.close(limiter.id, .undo, recording: .test("ann")) == nil)
             #expect(try await bench.count("tokenDeactivations WHERE undoneAt IS NULL") == 0)
             // The configuration is mended: everybody is reached again.
             try await send(bench, 1...60, "good", answer: nil)
@@ -103,7 +104,7 @@ struct TokenGuardTests {
             let number = try #require(Int(deferred.dropFirst()))
             try await bench.register(deferred, "phone\(number)", token: SendingBench.token(number))
 
-            #expect(try await bench.store.deactivationLimiters.confirm(limiter.id, by: "ann") == 29 - off)
+            #expect(try await bench.store.deactivationLimiters.close(limiter.id, .confirm, recording: .test("ann")) == 29 - off)
             #expect(try await states(bench) == ["active": 61, "inactive": 29])
             try await send(bench, 31...60, "second", answer: gone)
             #expect(try await states(bench) == ["active": 31, "inactive": 59])

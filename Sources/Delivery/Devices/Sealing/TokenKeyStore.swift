@@ -40,8 +40,8 @@ package struct TokenKeyStore: Sendable {
     }
 
     /// The other keys are not in use any more. Call when every token is encrypted with the current one.
-    package func deleteKeysExcept(_ keyId: String) async throws {
-        _ = try await pool.execute("DELETE FROM tokenKeys WHERE keyId <> \(keyId)")
+    package static func deleteKeysExcept(_ keyId: String, on session: any PostgresSession) async throws {
+        _ = try await session.execute("DELETE FROM tokenKeys WHERE keyId <> \(keyId)")
     }
 
     /// Whether a column's tokens from before encryption have been encrypted.

@@ -1,3 +1,4 @@
+import Audit
 package import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -6,12 +7,10 @@ package import PushContract
 /// `GET /sends/deactivation-limiters`, `POST /sends/deactivation-limiters/{limiterId}/confirm` and `/undo`.
 package struct DeactivationLimiterRoutes: Sendable {
     private let store: DeactivationLimiterStore
-    private let audit: AuditTrail
     private let now: @Sendable () -> Timestamp
 
-    package init(store: DeactivationLimiterStore, audit: AuditTrail, now: @escaping @Sendable () -> Timestamp = { .now() }) {
+    package init(store: DeactivationLimiterStore, now: @escaping @Sendable () -> Timestamp = { .now() }) {
         self.store = store
-        self.audit = audit
         self.now = now
     }
 
@@ -30,7 +29,7 @@ package struct DeactivationLimiterRoutes: Sendable {
     private func close(_ context: PushwatchContext, _ decision: DeactivationLimiterStore.Decision) async throws -> Response {
         let caller = try context.requireCaller()
         guard let id = Int64(try context.parameters.require("limiterId")),
-            let tokens = try await store.close(id, decision, apps: caller.apps, recording: audit.by(caller, at: now()))
+            let tokens = try await store.close(id, decision, apps: caller.apps, recording: AuditRecorder(caller, at: now()))
         else {
             throw Problem.notFound("There is no open limiter with this limiterId. GET /sends/deactivation-limiters lists those that are.")
         }

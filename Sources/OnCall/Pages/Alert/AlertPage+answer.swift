@@ -10,7 +10,7 @@ extension AlertPage {
         let (site, now) = (call.site, call.now)
         let store = AlertPageStore(pool: site.pool, rules: site.rules, receivers: site.receivers, runbooks: site.runbooks)
         guard let data = try await store.read(try call.alertId(), now: now) else { throw PageCall.unknownAlert }
-        let verdict = try await site.rulesStore.verdict(of: data.alert.id)
+        let verdict = try await RulesStore.verdict(of: data.alert.id, on: site.pool)
         return call.html(.alert, AlertPage(data, verdict: verdict, reader: call.reader, now: now))
     }
 
@@ -30,7 +30,7 @@ extension AlertPage {
         guard let verdict = try await call.form()["verdict"], ["real", "noise"].contains(verdict) else {
             throw Problem.invalid("An alert is marked as real or as noise.", pointer: "/verdict")
         }
-        guard try await call.site.actions.mark(id, verdict: verdict, in: call.site.rulesStore, recording: try call.audit()) else {
+        guard try await call.site.actions.mark(id, verdict: verdict, recording: try call.audit()) else {
             throw PageCall.unknownAlert
         }
         return PageResponse.seeOther("/oncall/alerts/\(id.uuidString.lowercased())")

@@ -1,4 +1,4 @@
-import Access
+import Audit
 import Hummingbird
 
 extension AuditPage {

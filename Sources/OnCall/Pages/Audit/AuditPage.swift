@@ -1,4 +1,4 @@
-import HTTPServer
+import Audit
 import PushContract
 
 /// Who did what, as its template sees it.

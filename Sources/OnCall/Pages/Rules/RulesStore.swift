@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import Attempts
+import Audit
 import Foundation
 import Postgres
 import PushContract
@@ -63,20 +64,35 @@ struct RulesStore: Sendable {
         return ruleStatuses
     }
 
-    /// False when there is no such alert.
-    func mark(_ id: UUID, verdict: String, by author: String, at now: Timestamp) async throws -> Bool {
-        try await pool.execute(
-            """
-            INSERT INTO alertMarks (alertId, verdict, author, markedAt)
-            SELECT alertId, \(verdict), \(author), \(now) FROM alerts WHERE alertId = \(id)
-            ON CONFLICT (alertId) DO UPDATE SET verdict = excluded.verdict, author = excluded.author, markedAt = excluded.markedAt
-            """
-        ) == 1
+    /// Keeps what somebody thinks of an alert, with an entry in the audit. False when there is no such alert.
+    static func mark(_ id: UUID, verdict: String, recording audit: AuditRecorder, on pool: PostgresPool) async throws -> Bool {
+        let author = audit.actor.name
+        return try await pool.withTransaction { transaction in
+            // Those who mark an alert take turns, the first ones too, so that each reads what it replaces.
+            let alert = try await transaction.query("SELECT FROM alerts WHERE alertId = \(id) FOR NO KEY UPDATE")
+            guard !alert.isEmpty else { return false }
+            let earlier = try await self.verdict(of: id, on: transaction)
+            try await transaction.execute(
+                """
+                INSERT INTO alertMarks (alertId, verdict, author, markedAt) VALUES (\(id), \(verdict), \(author), \(audit.now))
+                ON CONFLICT (alertId) DO UPDATE SET verdict = excluded.verdict, author = excluded.author, markedAt = excluded.markedAt
+                """
+            )
+            try await audit.note(
+                .markAlert,
+                id.uuidString.lowercased(),
+                verdict,
+                before: earlier.map { ["verdict": $0.verdict, "author": $0.author] },
+                after: ["verdict": verdict, "author": author],
+                on: transaction
+            )
+            return true
+        }
     }
 
     /// What somebody thought of an alert, and who: `real`, by maria.
-    func verdict(of id: UUID) async throws -> (verdict: String, author: String)? {
-        try await pool.query("SELECT verdict, author FROM alertMarks WHERE alertId = \(id)").first.map { row in
+    static func verdict(of id: UUID, on session: any PostgresSession) async throws -> (verdict: String, author: String)? {
+        try await session.query("SELECT verdict, author FROM alertMarks WHERE alertId = \(id)").first.map { row in
             let (verdict, author) = try row.decode((String, String).self)
             return (verdict, author)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 import ServiceKit
 
 /// What an object was before an action, or became by it: JSON. Never with a secret.

@@ -1,3 +1,5 @@
+package import HTTPServer
+
 /// Who did something, and how that was known.
 package struct AuditActor: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {

@@ -1,4 +1,3 @@
-package import HTTPServer
 package import Postgres
 import PushContract
 
@@ -8,17 +7,13 @@ package struct AuditLog: Sendable {
 
     package init(_ session: any PostgresSession) { self.session = session }
 
-    /// For routes of features that know no table.
-    package var trail: AuditTrail { AuditTrail(record) }
-
-    package func record(_ entry: AuditEntry) async throws {
-        try await session.execute(
-            """
-            INSERT INTO auditEntries (at, actor, callerKind, keyId, action, subject, detail, before, after)
-            VALUES (\(entry.at), \(entry.actor), \(entry.callerKind.rawValue), \(entry.keyId), \(entry.action.rawValue), \(entry.subject),
-                \(entry.detail), \(entry.before?.json)::jsonb, \(entry.after?.json)::jsonb)
-            """
-        )
+    /// The statement that adds an entry.
+    static func insert(_ entry: AuditEntry) -> Query {
+        """
+        INSERT INTO auditEntries (at, actor, callerKind, keyId, action, subject, detail, before, after)
+        VALUES (\(entry.at), \(entry.actor), \(entry.callerKind.rawValue), \(entry.keyId), \(entry.action.rawValue), \(entry.subject),
+            \(entry.detail), \(entry.before?.json)::jsonb, \(entry.after?.json)::jsonb)
+        """
     }
 
     /// The latest, newest first.

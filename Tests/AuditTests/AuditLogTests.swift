@@ -4,7 +4,7 @@ import PushContract
 import TestDatabase
 import Testing
 
-@testable import Access
+@testable import Audit
 
 @Suite("The audit log")
 struct AuditLogTests {
@@ -13,10 +13,10 @@ struct AuditLogTests {
     @Test("an entry comes back as it was recorded: who, how, with which key, what was before and is after")
     func roundTrip() async throws {
         try await withDatabase { pool in
-            let audit = AuditLog(pool).trail
-            let key = audit.by(.key(id: "k1", name: "robot", scopes: []), at: now)
-            try await key.note(.addThrottle, "fcm", "slow", before: ["perMinute": 600], after: ["perMinute": 60])
-            try await audit.by(AuditActor(command: "eva", user: "root"), at: now + .seconds(1)).note(.closeCircuit, "circuit 1")
+            let key = AuditRecorder(.key(id: "k1", name: "robot", scopes: []), at: now)
+            try await key.note(.addThrottle, "fcm", "slow", before: ["perMinute": 600], after: ["perMinute": 60], on: pool)
+            let command = AuditRecorder(AuditActor(command: "eva", user: "root"), at: now + .seconds(1))
+            try await command.note(.closeCircuit, "circuit 1", on: pool)
             let entries = try await AuditLog(pool).latest(10)
             #expect(entries.map(\.actor) == ["eva (as root)", "robot"])
             #expect(entries.map(\.callerKind) == [.command, .key] && entries.map(\.keyId) == [nil, "k1"])
@@ -36,7 +36,7 @@ struct AuditLogTests {
     )
     func appendOnly(statement: String) async throws {
         try await withDatabase { pool in
-            try await AuditLog(pool).trail.by(.user(userId: "u1"), at: now).note(.eraseUser, "u1")
+            try await AuditRecorder(.user(userId: "u1"), at: now).note(.eraseUser, "u1", on: pool)
             let error = await #expect(throws: PostgresError.self) { try await pool.execute("\(raw: statement)") }
             #expect(error?.message.contains("append-only") == true)
             #expect(try await AuditLog(pool).latest(10).map(\.actor) == ["u1"])

@@ -1,8 +1,8 @@
+import HTTPServer
 import PushContract
-import Synchronization
 import Testing
 
-@testable import HTTPServer
+@testable import Audit
 
 @Suite("The audit's states")
 struct AuditStateTests {
@@ -30,20 +30,15 @@ struct AuditStateTests {
     }
 
     @Test("an actor is the key, the session with its key, the proxy's person, the user, or who typed the command, as which account")
-    func actors() async throws {
-        let kept = Mutex<[AuditEntry]>([])
-        let trail = AuditTrail { entry in kept.withLock { $0.append(entry) } }
+    func actors() {
         let now = Timestamp(seconds: 1_800_000_000)
         let scopes: Set<Scope> = [.alertsWrite]
         let callers: [Caller] = [
             .key(id: "k1", name: "robot", scopes: scopes), .session(id: "s1", keyId: "k2", name: "maria", scopes: scopes),
             .session(id: "proxy ana", keyId: nil, name: "ben (proxy)", scopes: scopes), .user(userId: "u1"),
         ]
-        for caller in callers { try await trail.by(caller, at: now).note(.closeCircuit, "circuit 1") }
-        for name in ["root", "eva"] {
-            try await trail.by(AuditActor(command: name, user: "root"), at: now).note(.closeCircuit, "circuit 1")
-        }
-        let entries = kept.withLock { $0 }
+        let actors = callers.map { AuditActor($0) } + ["root", "eva"].map { AuditActor(command: $0, user: "root") }
+        let entries = actors.map { AuditEntry(at: now, by: $0, action: .closeCircuit, subject: "circuit 1", detail: "") }
         #expect(entries.map(\.actor) == ["robot", "maria", "ben (proxy)", "u1", "root", "eva (as root)"])
         #expect(entries.map(\.callerKind) == [.key, .session, .proxy, .user, .command, .command])
         #expect(entries.map(\.keyId) == ["k1", "k2", nil, nil, nil, nil])
