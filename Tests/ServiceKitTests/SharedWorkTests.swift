@@ -5,19 +5,28 @@ import Testing
 
 @Suite("Work that many ask for at once")
 struct SharedWorkTests {
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+
+        var value: Int { count.withLock { $0 } }
+
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+    }
+
     @Test("it runs once for all who ask meanwhile, and again for who asks later")
     func once() async throws {
         let work = SharedWork<Int>()
-        let runs = Mutex(0)
-        let asked = Mutex(0)
+        let (runs, asked) = (Counter(), Counter())
         @Sendable func value() async throws -> Int {
-            asked.withLock { $0 += 1 }
+            _ = asked.next()
             return try await work.value {
-                try await eventually("all have asked") { asked.withLock { $0 } >= 10 }
-                return runs.withLock { runs in
-                    runs += 1
-                    return runs
-                }
+                try await eventually("all have asked") { asked.value >= 10 }
+                return runs.next()
             }
         }
         let values = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -26,7 +35,7 @@ struct SharedWorkTests {
         }
         // Who asked last may have come after the first run.
         #expect(values.count { $0 == 1 } >= 9)
-        let before = runs.withLock { $0 }
+        let before = runs.value
         #expect(try await value() == before + 1)
     }
 
@@ -40,16 +49,16 @@ struct SharedWorkTests {
     @Test("when it throws, the error is of who did it alone, and the next one does it again")
     func failure() async throws {
         let work = SharedWork<Int>(freshFor: .seconds(3_600))
-        let isHanging = Mutex(false)
+        let runs = Counter()
         try await withThrowingTaskGroup(of: Int?.self) { group in
             group.addTask {
                 try? await work.value {
-                    isHanging.withLock { $0 = true }
+                    _ = runs.next()
                     try await Task.sleep(for: .seconds(3_600))
                     return 1
                 }
             }
-            try await eventually("the first is at work") { isHanging.withLock { $0 } }
+            try await eventually("the first is at work") { runs.value == 1 }
             group.cancelAll()
             #expect(try await work.value { 2 } == 2)
         }
