@@ -35,11 +35,12 @@ package enum PushValidation {
 
     static func checkCollapseId(_ message: PushMessage) throws(PushError) {
         guard let id = message.collapseId else { return }
-        guard !id.isEmpty, id.utf8.count <= 64, isHeaderText(id) else {
+        // A header's value neither begins nor ends with a space (RFC 9113, 8.2.1).
+        guard !id.isEmpty, id.utf8.count <= 64, isHeaderText(id), id.first != " ", id.last != " " else {
             throw PushError(
                 field: "collapseId",
                 code: "BadCollapseId",
-                "\"collapseId\" must have 1 to 64 bytes of visible ASCII; it has \(id.utf8.count) bytes."
+                "\"collapseId\" must have 1 to 64 bytes of visible ASCII, and spaces between them alone; it has \(id.utf8.count) bytes."
             )
         }
     }

@@ -46,6 +46,10 @@ extension RefusalScope {
     /// Whether only quotas of a device or a topic are exceeded, and not that of the project.
     private static func isNarrow(_ subjects: [String]) -> Bool {
         !subjects.isEmpty
-            && subjects.map { $0.lowercased() }.allSatisfy { $0.contains("device") || $0.contains("topic") || $0.contains("token") }
+            && subjects.allSatisfy { subject in
+                // Behind the kind comes a name that somebody chose: `project:smart-device`.
+                let kind = subject.lowercased().prefix { $0 != ":" && $0 != "/" }
+                return ["device", "topic", "token"].contains { kind.contains($0) }
+            }
     }
 }

@@ -13,6 +13,8 @@ extension ServerConfiguration {
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> ServerConfiguration {
         try checkEnvironment(environment)
+        // Compose and shells make an empty one of a variable that is not set; the file counts.
+        let environment = environment.filter { !$0.key.hasPrefix("PUSHWATCH_") || !$0.value.isEmpty }
         var providers: [any ConfigProvider] = [
             EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "pushwatch")
         ]
@@ -34,23 +36,28 @@ extension ServerConfiguration {
         guard let text = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError("The configuration file \(path) cannot be read.")
         }
-        let names: [String]
+        let values: [(name: String, value: Any?)]
         do {
-            names = try self.names(ofYAML: String(decoding: text, as: UTF8.self))
+            values = try leaves(of: Yams.load(yaml: String(decoding: text, as: UTF8.self)), under: "")
         } catch {
             throw ConfigurationError("\(path) is not valid YAML: \(error)")
         }
         let known = Set(ConfigurationKey.all.flatMap(\.acceptedNames))
-        for name in names.sorted() where !known.contains(name) {
-            throw ConfigurationError("\(path): `\(name)` is not a setting of Pushwatch; `pushwatch serve --help` lists them.")
+        for (name, value) in values.sorted(by: { $0.name < $1.name }) {
+            guard known.contains(name) else {
+                throw ConfigurationError("\(path): `\(name)` is not a setting of Pushwatch; `pushwatch serve --help` lists them.")
+            }
+            guard !(value is [Any]) else {
+                throw ConfigurationError("\(path): `\(name)` must be one value; where it may have several, separate them by commas.")
+            }
         }
     }
 
     /// The dotted names of what a file sets.
-    static func names(ofYAML text: String) throws -> [String] { leaves(of: try Yams.load(yaml: text), under: "") }
+    static func names(ofYAML text: String) throws -> [String] { try leaves(of: Yams.load(yaml: text), under: "").map(\.name) }
 
-    private static func leaves(of value: Any?, under prefix: String) -> [String] {
-        guard let mapping = value as? [String: Any] else { return prefix.isEmpty ? [] : [prefix] }
+    private static func leaves(of value: Any?, under prefix: String) -> [(name: String, value: Any?)] {
+        guard let mapping = value as? [String: Any] else { return prefix.isEmpty ? [] : [(prefix, value)] }
         return mapping.flatMap { leaves(of: $0.value, under: prefix.isEmpty ? $0.key : "\(prefix).\($0.key)") }
     }
 

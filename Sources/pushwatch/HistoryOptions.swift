@@ -42,10 +42,10 @@ struct HistoryOptions: ParsableArguments {
     /// A minute counts as closed a minute after its end, as in live evaluation.
     private func span(now: Timestamp) throws -> BacktestSpan {
         let closed = Minute.lastClosed(before: now - .seconds(60))
-        let last = try until.map { try moment($0, "--until") - 1 } ?? closed
+        let last = min(try until.map { try moment($0, "--until") - 1 } ?? closed, closed)
         let first = try RuleDuration(since).map { last + 1 - $0.minutes } ?? moment(since, "--since")
-        guard first <= last else { throw ValidationError("--since must be before --until.") }
-        return BacktestSpan(since: first, last: min(last, closed))
+        guard first <= last else { throw ValidationError("--since must be before --until, and in the past.") }
+        return BacktestSpan(since: first, last: last)
     }
 
     private func moment(_ text: String, _ option: String) throws -> Minute {

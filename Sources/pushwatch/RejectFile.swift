@@ -1,4 +1,5 @@
 import Attempts
+import CommandLineKit
 import Foundation
 
 /// Rejected lines with their reasons, written as they occur; no file without any.
@@ -24,8 +25,11 @@ final class RejectFile {
     func append(_ reject: AttemptImporter.Reject) throws {
         if handle == nil {
             if !FileManager.default.fileExists(atPath: path) { _ = FileManager.default.createFile(atPath: path, contents: nil) }
-            handle = FileHandle(forWritingAtPath: path)
-            try handle?.seekToEnd()
+            guard let opened = FileHandle(forWritingAtPath: path) else {
+                throw CommandFailure.environment("\(path) cannot be written, where the lines that are refused belong.")
+            }
+            try opened.seekToEnd()
+            handle = opened
         }
         let fields: [String: Any] = [
             "line": reject.line, "attemptId": reject.attemptId ?? NSNull(), "code": reject.code, "detail": reject.detail,

@@ -62,6 +62,7 @@ struct SendCommand: AsyncParsableCommand {
         guard !validateOnly || (audience == nil && !wait) else {
             throw ValidationError("--validate-only goes with --uid, --device or --token, and without --wait.")
         }
+        guard !critical || deliveryClass == nil else { throw ValidationError("--critical is --class critical: pass one of them.") }
         guard token == nil || (provider != nil && app != nil) else { throw ValidationError("--token needs --provider and --app.") }
     }
 

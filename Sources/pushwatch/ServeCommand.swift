@@ -47,7 +47,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func roles() throws -> Set<ServerConfiguration.Role> {
-        let names = role.flatMap { $0.split(separator: ",").map(String.init) }
+        let names = role.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
         if names.isEmpty { return Set(ServerConfiguration.Role.allCases) }
         return try Set(
             names.map { name in

@@ -54,7 +54,10 @@ struct ThrottlesCommand: AsyncParsableCommand {
             if let provider, Provider(rawValue: provider) == nil { throw ValidationError("--provider must be apns or fcm.") }
             guard (perMinute == nil) != (share == nil) else { throw ValidationError("Pass either --per-minute or --share.") }
             if let share, !(0...1).contains(share) { throw ValidationError("--share must be from 0 to 1.") }
-            if let perMinute, perMinute < 0 { throw ValidationError("--per-minute must not be negative.") }
+            if let perMinute, !SendThrottle.rates.contains(perMinute) {
+                throw ValidationError("--per-minute must be from 0 to \(Int(SendThrottle.rates.upperBound)).")
+            }
+            if app == "" { throw ValidationError("--app must not be empty; leave it out for every app.") }
         }
 
         func run() async throws {
@@ -94,6 +97,7 @@ struct ThrottlesCommand: AsyncParsableCommand {
 
         func validate() throws {
             if let provider, Provider(rawValue: provider) == nil { throw ValidationError("--provider must be apns or fcm.") }
+            if app == "" { throw ValidationError("--app must not be empty; leave it out for every app.") }
             guard all != (provider != nil || app != nil) else {
                 throw ValidationError("Name the throttles to remove: --provider, --app, or --all.")
             }

@@ -75,6 +75,27 @@ struct ConfigurationTests {
         }
     }
 
+    @Test("an empty variable is none, as Compose makes it of one that is not set: the file counts")
+    func emptyVariable() async throws {
+        try await withTestDirectory { directory in
+            let yaml = directory + "/pushwatch.yml"
+            try "database:\n  url: postgresql://a\nhttp:\n  port: 9000\n".write(toFile: yaml, atomically: true, encoding: .utf8)
+            let environment = ["PUSHWATCH_HTTP_PORT": "", "PUSHWATCH_DATABASE_URL": ""]
+            let loaded = try await ServerConfiguration.load(file: yaml, environment: environment)
+            #expect(loaded.httpPort == 9000 && loaded.databaseURL == "postgresql://a")
+        }
+    }
+
+    @Test("a list in the file where a setting is one value is an error, not the default")
+    func lists() async throws {
+        try await withTestDirectory { directory in
+            let yaml = directory + "/pushwatch.yml"
+            try "database:\n  url: postgresql://a\nusers:\n  audience: [scores]\n".write(toFile: yaml, atomically: true, encoding: .utf8)
+            let error = await #expect(throws: ConfigurationError.self) { try await ServerConfiguration.load(file: yaml, environment: [:]) }
+            #expect(error?.description.contains("`users.audience` must be one value") == true)
+        }
+    }
+
     @Test("how long attempts and their counts are kept")
     func retention() async throws {
         let plan = try await ServerConfiguration.load(file: nil, environment: ["PUSHWATCH_DATABASE_URL": "u"]).partitionPlan

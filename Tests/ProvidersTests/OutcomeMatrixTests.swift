@@ -132,7 +132,7 @@ struct OutcomeMatrixTests {
 
     @Test("the quota of a device or a topic holds up that target alone")
     func narrowQuota() throws {
-        for (subject, refusalScope) in [("project:demo", RefusalScope.quota), ("device", .message), ("topic:/topics/news", .message)] {
+        for (subject, refusalScope) in [("project:demo", RefusalScope.quota), ("project:smart-device-topic", .quota), ("device", .message), ("topic:/topics/news", .message)] {
             #expect(RefusalScope.fcm(status: 429, errorCode: "QUOTA_EXCEEDED", quotaSubjects: [subject]) == refusalScope)
         }
         #expect(RefusalScope.fcm(status: 429, errorCode: nil, quotaSubjects: []) == .quota)
@@ -140,16 +140,16 @@ struct OutcomeMatrixTests {
 
     @Test(
         "OAuth: a refusal is the credential's fault, an outage of the token endpoint the network's",
-        arguments: [(400, "invalid_grant"), (401, "unauthorized_client"), (503, "internal_failure")]
+        arguments: [(400, "invalid_grant"), (401, "unauthorized_client"), (429, "rate_limit_exceeded"), (503, "internal_failure")]
     )
     func oauth(status: Int, error: String) async throws {
         try await Simulation.run { simulation in
             simulation.simulator.setFaults([FaultRule(.oauth, status: status, reason: error)])
             let outcome = await simulation.send(by: try simulation.fcm())
             #expect(outcome.status == .failed && !outcome.outcomeUnknown)
-            #expect(outcome.reasonCode == (status == 503 ? .network : .auth))
-            #expect(outcome.retryClass == (status == 503 ? .backoff : .afterFix))
-            #expect(outcome.refusalScope == (status == 503 ? .provider : .credential))
+            #expect(outcome.reasonCode == (status >= 429 ? .network : .auth))
+            #expect(outcome.retryClass == (status >= 429 ? .backoff : .afterFix))
+            #expect(outcome.refusalScope == (status >= 429 ? .provider : .credential))
             #expect(simulation.simulator.statistics.answers["fcm"] == nil)
         }
     }

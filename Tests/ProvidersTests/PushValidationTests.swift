@@ -32,6 +32,8 @@ import Testing
         Row(message: PushMessage(body: "x", collapseId: text(64))),
         Row(message: PushMessage(body: "x", collapseId: text(65)), fault: "collapseId BadCollapseId"),
         Row(message: PushMessage(body: "x", collapseId: ""), fault: "collapseId BadCollapseId"),
+        Row(message: PushMessage(body: "x", collapseId: " a"), fault: "collapseId BadCollapseId"),
+        Row(message: PushMessage(body: "x", collapseId: "a "), fault: "collapseId BadCollapseId"),
         Row(message: PushMessage(body: "x", collapseId: "a\r\nb"), fault: "collapseId BadCollapseId"),
         Row(message: PushMessage(body: text(4000))),
         Row(message: PushMessage(body: text(4096)), fault: " PayloadTooLarge"),

@@ -92,6 +92,8 @@ struct ReasonMappingTests {
         #expect(reason(apns: 403, "InvalidProviderToken") == .auth && reason(apns: 403, "ExpiredProviderToken") == .auth)
         #expect(reason(fcm: 401) == .auth && reason(fcm: 403) == .auth)
         #expect(ReasonMapping.oauth(status: 400, error: "invalid_grant").reasonCode == .auth)
+        // Google is too busy, or does not wait any more: nothing of the credential.
+        for status in [408, 429, 503] { #expect(ReasonMapping.oauth(status: status, error: nil) == .network) }
     }
 
     @Test("T-31: every other code is unknown")

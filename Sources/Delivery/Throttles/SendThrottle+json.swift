@@ -9,7 +9,7 @@ extension SendThrottle {
         var fields = try JSONFields(value)
         let provider = try fields.optional("provider", JSONFields.oneOf(Provider.self))
         let app = try fields.optional("app", JSONFields.string(1...200))
-        let perMinute = try fields.optional("perMinute", JSONFields.number(0...1_000_000))
+        let perMinute = try fields.optional("perMinute", JSONFields.number(SendThrottle.rates))
         let share = try fields.optional("share", JSONFields.number(0...1))
         let reason = try fields.required("reason", JSONFields.string(1...500))
         let minutes = try fields.optional("minutes", JSONFields.integer(1...1440)) ?? 60

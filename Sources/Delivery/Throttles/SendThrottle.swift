@@ -3,6 +3,9 @@ package import PushContract
 
 /// A limit on non-critical sends, for a while.
 package struct SendThrottle: Sendable, Hashable {
+    /// What `perMinute` may be.
+    package static let rates = 0.0...1_000_000.0
+
     package var provider: Provider
     /// Nil = every app.
     package var app: String?

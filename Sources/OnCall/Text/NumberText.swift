@@ -24,7 +24,7 @@ enum NumberText {
     /// A rate a minute: whole numbers from 10 on, one decimal below.
     static func rate(_ perMinute: Double) -> String {
         guard perMinute.isFinite else { return "–" }
-        if perMinute >= 10 { return count(Int64(perMinute.rounded())) }
+        if perMinute >= 10 { return count(Int64(min(perMinute, 1e15).rounded())) }
         return Fraction.rounded((perMinute * 10).rounded() / 10)
     }
 
