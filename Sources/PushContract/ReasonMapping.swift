@@ -55,10 +55,10 @@ public enum ReasonMapping {
 
     /// The meaning of a refusal by Google's OAuth token endpoint: the credential is refused, or the endpoint is out of order or too busy.
     public static func oauth(status: Int, error: String?) -> Classification {
-        if isTransient(oauthStatus: status) { return network }
+        if isUnavailable(oauthStatus: status) { return network }
         return Classification(.auth, retry: .afterFix)
     }
 
     /// Whether an answer of Google's OAuth token endpoint says nothing about the credential.
-    package static func isTransient(oauthStatus status: Int) -> Bool { status >= 500 || status == 408 || status == 429 }
+    package static func isUnavailable(oauthStatus status: Int) -> Bool { status >= 500 || status == 408 || status == 429 }
 }

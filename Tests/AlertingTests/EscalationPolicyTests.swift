@@ -103,9 +103,12 @@ struct EscalationPolicyTests {
     @Test(
         "a local time is the first moment at which clocks show it",
         arguments: [
-            ("Europe/Berlin", "2026-10-25T02:30:00Z", "2026-10-25T00:30:00Z"), ("America/New_York", "2026-11-01T01:30:00Z", "2026-11-01T05:30:00Z"),
-            ("Europe/Berlin", "2026-03-29T02:30:00Z", "2026-03-29T01:30:00Z"), ("America/New_York", "2026-03-08T02:30:00Z", "2026-03-08T07:30:00Z"),
-            ("Europe/Berlin", "2026-07-01T12:00:00Z", "2026-07-01T10:00:00Z"), ("Pacific/Auckland", "2026-04-05T02:30:00Z", "2026-04-04T13:30:00Z"),
+            ("Europe/Berlin", "2026-10-25T02:30:00Z", "2026-10-25T00:30:00Z"),
+            ("America/New_York", "2026-11-01T01:30:00Z", "2026-11-01T05:30:00Z"),
+            ("Europe/Berlin", "2026-03-29T02:30:00Z", "2026-03-29T01:30:00Z"),
+            ("America/New_York", "2026-03-08T02:30:00Z", "2026-03-08T07:30:00Z"),
+            ("Europe/Berlin", "2026-07-01T12:00:00Z", "2026-07-01T10:00:00Z"),
+            ("Pacific/Auckland", "2026-04-05T02:30:00Z", "2026-04-04T13:30:00Z"),
             ("Australia/Lord_Howe", "2026-10-04T02:15:00Z", "2026-10-03T15:45:00Z"),
         ]
     )

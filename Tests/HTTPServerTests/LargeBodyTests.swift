@@ -36,30 +36,36 @@ struct LargeBodyTests {
         #expect(parsedInTask == isInTask)
     }
 
+    /// How many bodies are parsed at a time.
+    private final class Parsing: Sendable {
+        private let counts = Mutex((now: 0, most: 0))
+
+        var most: Int { counts.withLock { $0.most } }
+
+        func begin() { counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) } }
+
+        func end() { counts.withLock { $0.now -= 1 } }
+    }
+
     @Test("large bodies are parsed one at a time, whichever reader they come from")
     func oneAtATime() async throws {
         let body = text(bytes: LargeBodyQueue.threshold + 1)
-        let parsing = Mutex(0)
-        let most = Mutex(0)
+        let parsing = Parsing()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
                     try await BodyReader(budget: BodyBudget(bytes: 64 << 20)).read(request(body)) { bytes in
-                        let now = parsing.withLock { parsing in
-                            parsing += 1
-                            return parsing
-                        }
-                        most.withLock { $0 = max($0, now) }
+                        parsing.begin()
                         // Long enough for another one to begin meanwhile.
                         _ = bytes.count { $0 == 0 }
-                        parsing.withLock { $0 -= 1 }
+                        parsing.end()
                     } use: { _ in
                     }
                 }
             }
             try await group.waitForAll()
         }
-        #expect(most.withLock { $0 } == 1)
+        #expect(parsing.most == 1)
     }
 
     @Test(

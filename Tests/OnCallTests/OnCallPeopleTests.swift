@@ -93,7 +93,9 @@ struct OnCallPeopleTests {
             #expect(try await PersonStore(pool: pool).find(.token([Self.token]), now: OnCallRoutesTests.now) == .person("ana/1"))
             try await pool.withTransaction { transaction in
                 try await transaction.execute("SET LOCAL enable_seqscan = off")
-                let plan = try await transaction.query("EXPLAIN \(PersonStore.owner(ofToken: [Self.token]))").map { try $0.decode(String.self) }
+                let plan = try await transaction.query("EXPLAIN \(PersonStore.owner(ofToken: [Self.token]))").map {
+                    try $0.decode(String.self)
+                }
                 #expect(!plan.contains { $0.contains("Seq Scan on devices") || $0.contains("Seq Scan on devicestarttokens") }, "\(plan)")
             }
         }

@@ -34,7 +34,7 @@ struct TextTests {
         #expect(NumberText.count(value) == text)
     }
 
-    @Test("rates", arguments: [(0.0, "0"), (0.25, "0.3"), (9.96, "10"), (1_234.4, "1,234"), (.nan, "–")])
+    @Test("rates", arguments: [(0.0, "0"), (0.25, "0.3"), (9.96, "10"), (1_234.4, "1,234"), (.nan, "–"), (1e30, "1,000,000,000,000,000")])
     func rates(_ value: Double, _ text: String) {
         #expect(NumberText.rate(value) == text)
     }

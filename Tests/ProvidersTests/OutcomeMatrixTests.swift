@@ -132,7 +132,10 @@ struct OutcomeMatrixTests {
 
     @Test("the quota of a device or a topic holds up that target alone")
     func narrowQuota() throws {
-        for (subject, refusalScope) in [("project:demo", RefusalScope.quota), ("project:smart-device-topic", .quota), ("device", .message), ("topic:/topics/news", .message)] {
+        for (subject, refusalScope) in [
+            ("project:demo", RefusalScope.quota), ("project:smart-device-topic", .quota), ("device", .message),
+            ("topic:/topics/news", .message),
+        ] {
             #expect(RefusalScope.fcm(status: 429, errorCode: "QUOTA_EXCEEDED", quotaSubjects: [subject]) == refusalScope)
         }
         #expect(RefusalScope.fcm(status: 429, errorCode: nil, quotaSubjects: []) == .quota)

@@ -93,7 +93,7 @@ struct ReasonMappingTests {
         #expect(reason(fcm: 401) == .auth && reason(fcm: 403) == .auth)
         #expect(ReasonMapping.oauth(status: 400, error: "invalid_grant").reasonCode == .auth)
         // Google is too busy, or does not wait any more: nothing of the credential.
-        for status in [408, 429, 503] { #expect(ReasonMapping.oauth(status: status, error: nil) == .network) }
+        for status in [408, 429, 503] { #expect(ReasonMapping.oauth(status: status, error: nil) == ReasonMapping.network) }
     }
 
     @Test("T-31: every other code is unknown")

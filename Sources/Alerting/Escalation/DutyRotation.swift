@@ -38,15 +38,15 @@ package struct DutyRotation: Sendable, Hashable {
 
     package func receiver(at now: Timestamp) -> String {
         if let override = overrides.first(where: { $0.from <= now && now < $0.to }) { return override.receiver }
-        let shown = floor(zone.local(at: now) - start, 7 * 86_400)
+        let shown = divide(zone.local(at: now) - start, 7 * 86_400)
         // In the hour that clocks show twice the next week may have begun, and in the hour after one that they skip this one may not have.
         let week = (shown - 1...shown + 1).last { begin(ofWeek: $0) <= now } ?? shown
-        return receivers[Int(week - floor(week, Int64(receivers.count)) * Int64(receivers.count))]
+        return receivers[Int(week - divide(week, Int64(receivers.count)) * Int64(receivers.count))]
     }
 
     private func begin(ofWeek week: Int64) -> Timestamp { zone.firstMoment(ofLocal: start + week * 7 * 86_400) }
 
-    private func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
+    private func divide(_ value: Int64, _ divisor: Int64) -> Int64 {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }

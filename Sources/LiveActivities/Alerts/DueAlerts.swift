@@ -8,7 +8,7 @@ struct DueAlerts: Sendable, Hashable {
     private(set) var merged: [SubjectAlert] = []
     /// What is too old to alert anybody.
     private(set) var expired: [SubjectAlert] = []
-    /// Whether there is room for the shown one in the push.
+    /// Whether the shown one fits the push.
     private(set) var fits = true
 
     /// What the push shows.
@@ -41,7 +41,7 @@ struct DueAlerts: Sendable, Hashable {
     /// Leaves the shown one out where the push is too large with it: an alert is checked together with its own state alone.
     ///
     /// - Parameter message: of the push with an alert; throws when it is too large.
-    mutating func fit(_ message: (LiveSubject.Alert) throws -> PushMessage) {
+    mutating func check(_ message: (LiveSubject.Alert) throws -> PushMessage) {
         fits = shown.map { (try? message($0.alert)) != nil } ?? true
     }
 

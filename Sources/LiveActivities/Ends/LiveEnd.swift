@@ -60,7 +60,7 @@ package struct LiveEnd: QueuedKind {
             var due =
                 endReason.concernsAll
                 ? DueAlerts(alerts[subject.id] ?? [], after: alertedThrough, since: createdAt, now: now) : DueAlerts()
-            due.fit { try LivePayloads.end(subject, timestamp: stamp, reason: endReason, alert: $0, now: now) }
+            due.check { try LivePayloads.end(subject, timestamp: stamp, reason: endReason, alert: $0, now: now) }
             let push = Push(
                 identity(of: delivery),
                 messageId: key.operationKey("end"),

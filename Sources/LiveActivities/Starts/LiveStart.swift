@@ -72,7 +72,7 @@ package struct LiveStart: QueuedKind {
             var note = Note(timestamp: subject.timestamp, stateHash: subject.stateHash, channelId: channelId)
             note.due = DueAlerts(alerts[subject.id] ?? [], after: alertedThrough, since: createdAt, now: now)
             let key = ActivityKey(delivery)
-            note.due.fit { try LivePayloads.start(subject, instance: key.instance, channel: channelId, alert: $0, now: now) }
+            note.due.check { try LivePayloads.start(subject, instance: key.instance, channel: channelId, alert: $0, now: now) }
             let push = push(of: subject, delivery, to: token, version: version, note, readAt: now)
             contents[deliveryId] = .push(push, to: token, note: note)
         }

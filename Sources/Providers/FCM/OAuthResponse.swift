@@ -23,7 +23,7 @@ enum OAuthResponse: Sendable, Hashable {
             httpStatus: response.status,
             latency: response.latency
         )
-        outcome.refusalScope = ReasonMapping.isTransient(oauthStatus: response.status) ? .provider : .credential
+        outcome.refusalScope = ReasonMapping.isUnavailable(oauthStatus: response.status) ? .provider : .credential
         outcome.retryAfter = RetryAfter.wait(response.header("retry-after"), now: now, longest: .seconds(86_400))
         self = .refused(outcome)
     }

@@ -23,7 +23,8 @@ struct PersonStore: Sendable {
     func find(_ term: SearchTerm, now: Timestamp) async throws -> Match {
         switch term {
         case .nothing: .noMatch
-        case .token(let hashes): try await pool.query(Self.owner(ofToken: hashes)).first.map { .person(try $0.decode(String.self)) } ?? .noMatch
+        case .token(let hashes):
+            try await pool.query(Self.owner(ofToken: hashes)).first.map { .person(try $0.decode(String.self)) } ?? .noMatch
         case .name(let name): try await find(named: name, now: now)
         }
     }
