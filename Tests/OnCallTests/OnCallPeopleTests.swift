@@ -87,7 +87,7 @@ struct OnCallPeopleTests {
 
     @Test("a search for a token reads no table of devices, and finds whose it was after the provider refused it")
     func searchByToken() async throws {
-        try await withDatabase { pool in
+        try await OnCallRoutesTests().withSite { _, pool in
             try await Self.seedPeople(pool)
             try await pool.execute("UPDATE devices SET tokenState = 'inactive'")
             #expect(try await PersonStore(pool: pool).find(.token([Self.token]), now: OnCallRoutesTests.now) == .person("ana/1"))
