@@ -31,8 +31,8 @@ package final class Health: Sendable {
 
     /// - Parameters:
     ///   - timeout: how long one check may take before it counts as failing. Checks have to observe cancellation.
-    ///   - freshFor: how long results are good for. Anybody may ask, and checks take connections to the database.
-    package init(timeout: Duration = .seconds(2), freshFor: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()) {
+    ///   - freshFor: how long results are good for; zero: for those who ask while the checks run. Anybody may ask.
+    package init(timeout: Duration = .seconds(2), freshFor: Duration = .zero, clock: any Clock<Duration> = ContinuousClock()) {
         self.timeout = timeout
         results = SharedWork(freshFor: freshFor)
         self.clock = clock
