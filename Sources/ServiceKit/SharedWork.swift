@@ -1,62 +1,43 @@
 import Synchronization
 
-/// Work that many may ask for at once: it runs once, and all who ask meanwhile, or shortly afterwards, get its value.
+/// Work that many may ask for at once: it runs once, and all who ask meanwhile get its value.
 ///
 /// Who asks first does it, in their own task. When it throws, as after a cancellation, another one who waits does it again. Safe to share.
 package final class SharedWork<Value: Sendable>: Sendable {
     private struct State {
-        var latest: (value: Value, at: ContinuousClock.Instant)?
         var isRunning = false
         var waiting: [CheckedContinuation<Value?, Never>] = []
     }
 
-    private enum Turn {
-        case known(Value)
-        case own
-        case wait
-    }
-
-    private let freshFor: Duration
     private let state = Mutex(State())
 
-    /// - Parameter freshFor: how long a value is good for.
-    package init(freshFor: Duration = .zero) { self.freshFor = freshFor }
+    package init() {}
 
     package func value(_ work: () async throws -> Value) async throws -> Value {
-        while true {
-            switch turn() {
-            case .known(let value): return value
-            case .own: return try await run(work)
-            case .wait: if let value = await valueOfOther() { return value }
-            }
+        while !begin() {
+            if let value = await valueOfOther() { return value }
         }
-    }
-
-    private func turn() -> Turn {
-        state.withLock { state in
-            if let (value, at) = state.latest, ContinuousClock.now - at < freshFor { return .known(value) }
-            if state.isRunning { return .wait }
-            state.isRunning = true
-            return .own
-        }
-    }
-
-    private func run(_ work: () async throws -> Value) async throws -> Value {
         do {
             let value = try await work()
-            settle(value)
+            end(value)
             return value
         } catch {
-            settle(nil)
+            end(nil)
             throw error
         }
     }
 
-    private func settle(_ value: Value?) {
+    /// False when it runs already.
+    private func begin() -> Bool {
+        state.withLock { state in
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+    }
+
+    private func end(_ value: Value?) {
         let waiting = state.withLock { state in
-            if let value { state.latest = (value, .now) }
-            state.isRunning = false
-            defer { state.waiting = [] }
+            defer { state = State() }
             return state.waiting
         }
         for continuation in waiting { continuation.resume(returning: value) }

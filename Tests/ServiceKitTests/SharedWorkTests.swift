@@ -39,16 +39,9 @@ struct SharedWorkTests {
         #expect(try await value() == before + 1)
     }
 
-    @Test("a value is good for as long as it is said to be")
-    func fresh() async throws {
-        let work = SharedWork<Int>(freshFor: .seconds(3_600))
-        #expect(try await work.value { 1 } == 1)
-        #expect(try await work.value { 2 } == 1)
-    }
-
     @Test("when it throws, the error is of who did it alone, and the next one does it again")
     func failure() async throws {
-        let work = SharedWork<Int>(freshFor: .seconds(3_600))
+        let work = SharedWork<Int>()
         let runs = Counter()
         try await withThrowingTaskGroup(of: Int?.self) { group in
             group.addTask {

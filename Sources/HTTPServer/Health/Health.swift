@@ -27,14 +27,12 @@ package final class Health: Sendable {
     private let state = Mutex(State())
     private let clock: any Clock<Duration>
     private let timeout: Duration
-    private let results: SharedWork<[CheckResult]>
+    /// Anybody may ask, and checks take connections to the database.
+    private let results = SharedWork<[CheckResult]>()
 
-    /// - Parameters:
-    ///   - timeout: how long one check may take before it counts as failing. Checks have to observe cancellation.
-    ///   - freshFor: how long results are good for; zero: for those who ask while the checks run. Anybody may ask.
-    package init(timeout: Duration = .seconds(2), freshFor: Duration = .zero, clock: any Clock<Duration> = ContinuousClock()) {
+    /// - Parameter timeout: how long one check may take before it counts as failing. Checks have to observe cancellation.
+    package init(timeout: Duration = .seconds(2), clock: any Clock<Duration> = ContinuousClock()) {
         self.timeout = timeout
-        results = SharedWork(freshFor: freshFor)
         self.clock = clock
     }
 
@@ -55,7 +53,7 @@ package final class Health: Sendable {
         }
     }
 
-    /// Runs all checks at the same time, unless they run or have just run for somebody else.
+    /// Runs all checks at the same time, unless they run for somebody else.
     package func readiness() async -> Readiness {
         let found = (try? await results.value { try await runAll() }) ?? []
         let (phase, checks) = state.withLock { ($0.phase, $0.checks) }

@@ -59,46 +59,26 @@ import Testing
         #expect(await health.readiness().checks.first?.detail == "no answer in time")
     }
 
-    @Test("who asks while checks run, or just ran, is answered with their results; a drain is seen at once")
+    @Test("who asks while checks run is answered with their results")
     func together() async {
-        let health = Health(freshFor: .seconds(3_600))
+        let health = Health(timeout: .seconds(60))
+        let asked = Mutex(0)
         let runs = Mutex(0)
-        let isOpen = Mutex(false)
         health.addCheck("database") {
             runs.withLock { $0 += 1 }
-            try await eventually("the test lets it go on") { isOpen.withLock { $0 } }
+            try await eventually("all have asked") { asked.withLock { $0 } == 20 }
             return .healthy
         }
         health.markStarted()
+        let ask: @Sendable () async -> String = {
+            asked.withLock { $0 += 1 }
+            return await health.readiness().status
+        }
         await withTaskGroup(of: String.self) { group in
-            for _ in 0..<20 { group.addTask { await health.readiness().status } }
-            isOpen.withLock { $0 = true }
+            for _ in 1...20 { group.addTask { await ask() } }
             for await status in group { #expect(status == "ready") }
         }
-        #expect(await health.readiness().status == "ready")
-        #expect(runs.withLock { $0 } == 1)
-        health.markDraining()
-        #expect(await health.readiness().status == "draining")
-    }
-
-    @Test("results whose request was cancelled count for nobody else")
-    func cancelled() async throws {
-        let health = Health(timeout: .seconds(3_600), freshFor: .seconds(3_600))
-        let runs = Mutex(0)
-        health.addCheck("database") {
-            let run = runs.withLock { runs in
-                runs += 1
-                return runs
-            }
-            if run == 1 { try await Task.sleep(for: .seconds(3_600)) }
-            return .healthy
-        }
-        health.markStarted()
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { _ = await health.readiness() }
-            try? await eventually("the check of the first hangs") { runs.withLock { $0 } == 1 }
-            group.cancelAll()
-        }
-        #expect(await health.readiness().status == "ready")
+        // Who counted as asking last may have come after the first run.
+        #expect(runs.withLock { $0 } <= 2)
     }
 }
