@@ -96,6 +96,7 @@ struct ServerParts: Sendable {
                 bulkThreshold: configuration.bulkThreshold,
                 kinds: configuration.queuedKinds(pool: pool, cipher: cipher, logger: logger),
                 texts: configuration.texts,
+                selection: LiveRecipients.self,
                 record: record
             )
         }

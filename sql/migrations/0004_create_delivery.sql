@@ -257,11 +257,13 @@ CREATE TABLE pushCancels (
 
 COMMENT ON TABLE pushCancels IS 'Sends that were cancelled.';
 
--- A send to a large audience is stored in portions: each transaction stores the deliveries of the next members and advances afterUid. The last
+-- A send to many people is stored in portions: each transaction stores the deliveries of the next people and advances afterUid. The last
 -- one deletes the row, as cancelling does. Who stores a portion locks the row, and skips those that are locked.
 CREATE TABLE pushFanOuts (
     sendId       text COLLATE "C" PRIMARY KEY,
-    audienceId   text COLLATE "C" NOT NULL,
+    -- The audience, or the devices that another feature selects, as JSON.
+    audienceId   text COLLATE "C",
+    selection    text,
     -- Only devices of this app; null: of any.
     app          text COLLATE "C",
     -- The kinds of devices that the send goes to. Each array has one element per kind.
@@ -275,14 +277,15 @@ CREATE TABLE pushFanOuts (
     version      bigint,
     -- A deliveryId of its own: where it stands among the deliveries with its collapseId.
     acceptedAs   bigint           NOT NULL,
-    -- Members up to here have their deliveries.
+    -- People up to here have their deliveries.
     afterUid     text COLLATE "C" NOT NULL DEFAULT '',
-    storedAt     timestamptz      NOT NULL DEFAULT clock_timestamp()
+    storedAt     timestamptz      NOT NULL DEFAULT clock_timestamp(),
+    CHECK ((audienceId IS NULL) <> (selection IS NULL))
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX pushFanOuts_audienceId ON pushFanOuts (audienceId);
 
-COMMENT ON TABLE pushFanOuts IS 'Sends to large audiences of which not all deliveries are stored yet. Internal.';
+COMMENT ON TABLE pushFanOuts IS 'Sends to many people of which not all deliveries are stored yet. Internal.';
 
 CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
     SELECT delivery.deliveryId, delivery.sendId, delivery.kind, delivery.uid, delivery.deviceId, delivery.platform, delivery.provider,

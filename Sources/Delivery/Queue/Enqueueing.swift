@@ -164,9 +164,10 @@ struct Enqueueing {
             if let fanOut = admitted.fanOut {
                 let devices = admitted.kinds.reduce(0) { $0 + $1.devices }
                 let send = FanOutSend(requests[index], to: admitted.kinds.map(\.kind), as: admitted.deliveryClass)
-                if let audience = fanOut.audience, devices > fanOutSizes.devicesAtOnce {
-                    try FanOutQueries.begin(send, to: audience, devices: devices, on: connection)
-                    _ = try FanOutQueries.storeNext(of: send.sendId, members: fanOutSizes.members, on: connection)
+                if devices > fanOutSizes.devicesAtOnce,
+                    let begun = try FanOutQueries.begin(send, to: fanOut, devices: devices, on: connection)
+                {
+                    _ = try FanOutQueries.storeNext(begun, to: fanOut, people: fanOutSizes.people, on: connection)
                     count = devices
                 } else {
                     count = try fanOut.store(send, on: connection)

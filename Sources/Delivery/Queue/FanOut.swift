@@ -4,20 +4,19 @@ import PushContract
 
 /// The devices of many people, which become deliveries without leaving the database.
 struct FanOut {
-    /// The people, as `SELECT … AS uid, … AS deviceId`; without a deviceId all of their devices.
-    let people: Query
-    let app: String?
-    /// Whose members they are.
-    var audience: Audience?
-    let now: Timestamp
-
-    /// Those of a stored audience, up to `lastUid`.
-    struct Audience {
-        var id: String
-        var app: String?
-        var afterUid = ""
-        var lastUid: String?
+    enum People {
+        /// All devices of these.
+        case users([String])
+        /// All devices of the members of a stored audience.
+        case audience(String)
+        case selected(any DeviceSelection)
     }
+
+    let people: People
+    /// Only devices of this app; nil: of any.
+    var app: String?
+    var uids = UidRange.all
+    let now: Timestamp
 
     /// The devices that can be reached, by kind, and how many of the people have none.
     func reach(on connection: BlockingConnection) throws -> (kinds: [PayloadKind.Count], peopleWithoutDevice: Int) {
@@ -25,8 +24,8 @@ struct FanOut {
         var peopleWithoutDevice = 0
         let rows = try connection.query(
             """
-            SELECT v.provider, v.platform, v.environment, v.app, count(*) FROM (\(people)) p LEFT JOIN devices v ON \(reachable)
-            GROUP BY v.provider, v.platform, v.environment, v.app
+            SELECT d.provider, d.platform, d.environment, d.app, count(*) FROM (\(selected)) p LEFT JOIN devices d ON \(reachable)
+            GROUP BY d.provider, d.platform, d.environment, d.app
             """
         )
         for row in rows {
@@ -45,9 +44,9 @@ struct FanOut {
         // The devices of one person after the other: where the number of people is underestimated, all devices that there are would be read.
         let rows: Query = """
             WITH reached AS MATERIALIZED (
-                SELECT v.* FROM (\(people)) p CROSS JOIN LATERAL (
-                    SELECT v.userId AS uid, v.deviceId, v.platform, v.provider, v.environment, v.app FROM devices v WHERE \(reachable) OFFSET 0
-                ) v
+                SELECT d.* FROM (\(selected)) p CROSS JOIN LATERAL (
+                    SELECT d.userId AS uid, d.deviceId, d.platform, d.provider, d.environment, d.app FROM devices d WHERE \(reachable) OFFSET 0
+                ) d
             )
             SELECT \(send.sendId)::text AS sendId, l.queue, uid, deviceId, platform, provider, environment, app,
                 NULL::text AS pushToken, NULL::text AS tokenHash, \(send.collapseId)::text AS collapseId, \(send.version)::bigint AS version,
@@ -64,34 +63,36 @@ struct FanOut {
         return try connection.query(EnqueueQueries.insert(rows, mayBeLater: send.mayBeLater, now: now))[0].decode(Int.self)
     }
 
+    /// The next people after the portion before: how many, up to a limit, and the last of them.
+    func next(_ limit: Int, on connection: BlockingConnection) throws -> (people: Int, last: String?) {
+        try connection.query("SELECT count(*), max(uid) FROM (SELECT uid FROM (\(selected)) p ORDER BY uid LIMIT \(limit)) portion")[0]
+            .decode((Int, String?).self)
+    }
+
+    private var selected: Query {
+        switch people {
+        case .users(let uids): "SELECT DISTINCT unnest(\(uids)) AS uid, NULL::text AS deviceId"
+        case .audience(let id):
+            "SELECT uid, NULL::text AS deviceId FROM audienceMembers WHERE audienceId = \(id) AND \(uids.contains("uid"))"
+        case .selected(let selection): selection.people(uids, now: now)
+        }
+    }
+
     private var reachable: Query {
-        """
-        v.userId = p.uid AND v.deviceId = coalesce(p.deviceId, v.deviceId) AND v.expiresAt > \(now) AND v.tokenState <> 'inactive' AND (\(app)::text IS NULL OR v.app = \(app)::text)
-        """
+        let isIncluded: Query = if case .selected(let selection) = people { "AND (\(selection.includes(now: now)))" } else { "" }
+        return """
+            d.userId = p.uid AND d.deviceId = coalesce(p.deviceId, d.deviceId) AND d.expiresAt > \(now) AND d.tokenState <> 'inactive' AND (\(app)::text IS NULL OR d.app = \(app)::text) \(isIncluded)
+            """
     }
 }
 
 extension FanOut {
-    init(_ audience: Audience, now: Timestamp) {
-        let end: Query = if let lastUid = audience.lastUid { "AND uid <= \(lastUid)" } else { "" }
-        self.init(
-            people: """
-                SELECT uid, NULL::text AS deviceId FROM audienceMembers
-                WHERE audienceId = \(audience.id) AND uid > \(audience.afterUid) \(end)
-                """,
-            app: audience.app,
-            audience: audience,
-            now: now
-        )
-    }
-
     /// Nil for sends to single targets.
     init?(_ request: SendRequest, now: Timestamp) {
         switch request.target {
-        case .users(let uids, let app):
-            self.init(people: "SELECT DISTINCT unnest(\(uids)) AS uid, NULL::text AS deviceId", app: app, now: now)
-        case .audience(let id, let app): self.init(Audience(id: id, app: app), now: now)
-        case .selected(let devices): self.init(people: devices, app: nil, now: now)
+        case .users(let uids, let app): self.init(people: .users(uids), app: app, now: now)
+        case .audience(let id, let app): self.init(people: .audience(id), app: app, now: now)
+        case .selected(let selection): self.init(people: .selected(selection), now: now)
         case .user, .device, .devices, .token, .tokens: return nil
         }
     }

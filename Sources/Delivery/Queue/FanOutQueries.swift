@@ -1,22 +1,38 @@
+import Foundation
 import Postgres
 import PushContract
 
-/// The SQL of sends to large audiences, whose deliveries are stored in portions: one transaction for all of them would take longer than a
+/// The SQL of sends to many people, whose deliveries are stored in portions: one transaction for all of them would take longer than a
 /// request may, and keep the keys of all their devices locked.
 enum FanOutQueries {
-    /// Notes that the deliveries are to be stored. The audience does not lose members until they are (`isBeingSentTo`).
-    static func begin(_ send: FanOutSend, to audience: FanOut.Audience, devices: Int, on connection: BlockingConnection) throws {
-        try connection.execute("SELECT FROM audiences WHERE audienceId = \(audience.id) FOR SHARE")
-        try connection.execute(
+    /// Notes that the deliveries are to be stored; the send with its place, nil for a list, which is stored at once. An audience does not lose
+    /// members until they are (`isBeingSentTo`).
+    static func begin(_ send: FanOutSend, to people: FanOut, devices: Int, on connection: BlockingConnection) throws -> FanOutSend? {
+        var audienceId: String?
+        var selection: String?
+        switch people.people {
+        case .users: return nil
+        case .audience(let id):
+            audienceId = id
+            try connection.execute("SELECT FROM audiences WHERE audienceId = \(id) FOR SHARE")
+        case .selected(let selected): selection = String(decoding: try JSONEncoder().encode(selected), as: UTF8.self)
+        }
+        var begun = send
+        begun.acceptedAs = try connection.query(
             """
             INSERT INTO pushFanOuts
-                (sendId, audienceId, app, providers, platforms, environments, apps, devices, collapseId, version, acceptedAs)
-            VALUES (\(send.sendId), \(audience.id), \(audience.app), \(send.kinds.map(\.provider.rawValue)),
+                (sendId, audienceId, selection, app, providers, platforms, environments, apps, devices, collapseId, version, acceptedAs)
+            VALUES (\(send.sendId), \(audienceId), \(selection), \(people.app), \(send.kinds.map(\.provider.rawValue)),
                 \(send.kinds.map(\.platform.rawValue)), \(send.kinds.map(\.environment.rawValue)), \(send.kinds.map(\.app)), \(devices),
                 \(send.collapseId), \(send.version), nextval('pushDeliveries_deliveryId_seq'))
+            RETURNING acceptedAs
             """
-        )
+        )[0].decode(Int64.self)
+        return begun
     }
+
+    /// Whether one of these sends is not stored to its end.
+    static func isStoring(_ sendIds: [String]) -> Query { "SELECT EXISTS (SELECT FROM pushFanOuts WHERE sendId = ANY(\(sendIds)))" }
 
     /// A send to the audience that is not stored to its end; its sendId. The audience's row must be locked.
     static func isBeingSentTo(_ audienceId: String, on connection: BlockingConnection) throws -> String? {
@@ -31,49 +47,61 @@ enum FanOutQueries {
     }
 
     /// Locks what is to be stored of a send; nil if another instance stores a portion of it, or everything is stored.
-    static func lock(_ sendId: String, on connection: BlockingConnection) throws -> (send: FanOutSend, audience: FanOut.Audience)? {
+    static func lock(
+        _ sendId: String,
+        _ selection: (any DeviceSelection.Type)?,
+        now: Timestamp,
+        on connection: BlockingConnection
+    ) throws -> (send: FanOutSend, people: FanOut)? {
         guard
             let row = try connection.query(
                 """
-                SELECT audienceId, app, providers, platforms, environments, apps, collapseId, version, acceptedAs, afterUid, class,
+                SELECT audienceId, selection, app, providers, platforms, environments, apps, collapseId, version, acceptedAs, afterUid, class,
                     notBefore IS NOT NULL, expiresAt
                 FROM pushFanOuts f JOIN pushSends USING (sendId) WHERE sendId = \(sendId) FOR UPDATE OF f SKIP LOCKED
                 """
             ).first
         else { return nil }
         let values = try row.decode(
-            (String, String?, [String], [String], [String], [String], String?, Int64?, Int64, String, String, Bool, Timestamp).self
+            (String?, String?, String?, [String], [String], [String], [String], String?, Int64?, Int64, String, String, Bool, Timestamp)
+                .self
         )
         let send = FanOutSend(
             sendId: sendId,
-            kinds: try values.2.indices.map { try PayloadKind(values.2[$0], values.3[$0], values.4[$0], values.5[$0]) },
-            deliveryClass: try stored(values.10),
-            collapseId: values.6,
-            version: values.7,
-            acceptedAs: values.8,
-            mayBeLater: values.11,
-            expiresAt: values.12
+            kinds: try values.3.indices.map { try PayloadKind(values.3[$0], values.4[$0], values.5[$0], values.6[$0]) },
+            deliveryClass: try stored(values.11),
+            collapseId: values.7,
+            version: values.8,
+            acceptedAs: values.9,
+            mayBeLater: values.12,
+            expiresAt: values.13
         )
-        return (send, FanOut.Audience(id: values.0, app: values.1, afterUid: values.9))
+        let people: FanOut.People =
+            if let audienceId = values.0 {
+                .audience(audienceId)
+            } else if let selection, let json = values.1 {
+                .selected(try JSONDecoder().decode(selection, from: Data(json.utf8)))
+            } else {
+                throw UnknownSelection()
+            }
+        return (send, FanOut(people: people, app: values.2, uids: UidRange(after: values.10), now: now))
     }
 
-    /// Stores the deliveries of the next members; how many.
-    static func storeNext(of sendId: String, members limit: Int, on connection: BlockingConnection) throws -> Int? {
-        guard let (send, start) = try lock(sendId, on: connection) else { return nil }
-        var audience = start
-        let (members, last) = try connection.query(
-            """
-            SELECT count(*), max(uid) FROM (
-                SELECT uid FROM audienceMembers WHERE audienceId = \(audience.id) AND uid > \(audience.afterUid) ORDER BY uid LIMIT \(limit)
-            ) portion
-            """
-        )[0].decode((Int, String?).self)
-        audience.lastUid = last
-        let deliveries = last == nil ? 0 : try FanOut(audience, now: .now()).store(send, on: connection)
-        if members < limit {
-            try connection.execute("DELETE FROM pushFanOuts WHERE sendId = \(sendId)")
+    /// This process does not know the feature that selects the devices.
+    private struct UnknownSelection: Error {}
+
+    /// Stores the deliveries of the next people; how many.
+    ///
+    /// - Parameter people: those that are left.
+    static func storeNext(_ send: FanOutSend, to people: FanOut, people limit: Int, on connection: BlockingConnection) throws -> Int {
+        var portion = people
+        let (count, last) = try people.next(limit, on: connection)
+        portion.uids.last = last
+        let deliveries = last == nil ? 0 : try portion.store(send, on: connection)
+        if count < limit {
+            try connection.execute("DELETE FROM pushFanOuts WHERE sendId = \(send.sendId)")
         } else {
-            try connection.execute("UPDATE pushFanOuts SET afterUid = \(last), storedAt = clock_timestamp() WHERE sendId = \(sendId)")
+            try connection.execute("UPDATE pushFanOuts SET afterUid = \(last), storedAt = clock_timestamp() WHERE sendId = \(send.sendId)")
         }
         return deliveries
     }

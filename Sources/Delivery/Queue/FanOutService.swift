@@ -3,7 +3,7 @@ import Postgres
 package import ServiceKit
 import ServiceLifecycle
 
-/// Stores the deliveries of sends to large audiences, portion by portion, in turns between the sends of a class.
+/// Stores the deliveries of sends to many people, portion by portion, in turns between the sends of a class.
 ///
 /// Every process that sends runs one; a portion is stored by one of them. A send whose portion fails is tried again in the next turn, after the
 /// others.

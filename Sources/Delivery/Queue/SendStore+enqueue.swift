@@ -51,13 +51,19 @@ extension SendStore {
         requestId: String,
         author: String,
         now: Timestamp,
+        fanOutSizes: FanOutSizes = FanOutSizes(),
         check: PayloadCheck,
         on connection: BlockingConnection
     ) throws -> SendReceipt {
         let post = SendPost(requests: [request], requestId: requestId, author: author, apps: .all, now: now)
-        var enqueueing = Enqueueing([post], cipher: .withoutKeys, bulkThreshold: .max, on: connection)
+        var enqueueing = Enqueueing([post], cipher: .withoutKeys, bulkThreshold: .max, fanOutSizes: fanOutSizes, on: connection)
         try enqueueing.admit(check: check)
         try enqueueing.store()
         return enqueueing.receipts[0][0]
+    }
+
+    /// Whether one of these sends is not stored to its end.
+    package static func isStoring(_ sendIds: [String], on connection: BlockingConnection) throws -> Bool {
+        try connection.query(FanOutQueries.isStoring(sendIds))[0].decode(Bool.self)
     }
 }

@@ -21,6 +21,8 @@ package struct SendStore: Sendable {
     let bulkThreshold: Int
     let texts: SendTexts
     let fanOutSizes: FanOutSizes
+    /// What features above select devices with.
+    let selection: (any DeviceSelection.Type)?
     /// Of the sends that are enqueued.
     let expectation = KeyExpectation()
 
@@ -28,6 +30,7 @@ package struct SendStore: Sendable {
     ///   - cipher: closed where no token is touched, such as for reading the backlog.
     ///   - kinds: needed to claim deliveries.
     ///   - texts: what sends can name in place of a title and a body.
+    ///   - selection: needed to store sends to devices that a feature above selects to their end.
     package init(
         pool: PostgresPool,
         cipher: TokenCipher = .withoutKeys,
@@ -36,6 +39,7 @@ package struct SendStore: Sendable {
         kinds: QueuedKinds = .none,
         texts: SendTexts = .standard,
         fanOutSizes: FanOutSizes = FanOutSizes(),
+        selection: (any DeviceSelection.Type)? = nil,
         record: @escaping AttemptRecorder
     ) {
         self.pool = pool
@@ -46,6 +50,7 @@ package struct SendStore: Sendable {
         self.kinds = kinds
         self.texts = texts
         self.fanOutSizes = fanOutSizes
+        self.selection = selection
     }
 
     /// Pushes that are about to be sent and that no lease protects.

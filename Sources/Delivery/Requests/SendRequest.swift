@@ -1,5 +1,4 @@
 import HTTPServer
-package import Postgres
 package import PushContract
 import ServiceKit
 
@@ -15,8 +14,8 @@ package final class SendRequest: Sendable {
         case tokens([PushToken], platform: Platform, provider: Provider, environment: PushEnvironment, app: String)
         /// Every device of the members a stored audience has at this moment.
         case audience(String, app: String?)
-        /// The devices that a feature above selects: `SELECT … AS uid, … AS deviceId`.
-        case selected(Query)
+        /// The devices that a feature above selects.
+        case selected(any DeviceSelection)
         /// Every device of a user; of one app, if named.
         case user(String, app: String?)
         /// One device; of one user, if named.

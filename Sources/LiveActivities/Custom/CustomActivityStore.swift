@@ -64,17 +64,15 @@ package struct CustomActivityStore: Sendable {
         on connection: BlockingConnection,
         now: Timestamp
     ) throws -> Int {
-        var devices = 0
-        if type.otherDevices.android != .none {
-            let android = OtherDevicesQueries.android(subject, type: type.name, now: now)
-            devices += try connection.query("SELECT count(*) FROM (\(android) AND d.tokenState <> 'inactive') t")[0].decode(Int.self)
-        }
-        if type.otherDevices.others != .none {
-            let others = OtherDevicesQueries.others(subject, type: type.name, now: now)
-            let web: Query = "\(others) AND d.tokenState <> 'inactive' AND d.platform = 'web'"
-            devices += try connection.query("SELECT count(*) FROM (\(web)) t")[0].decode(Int.self)
-        }
-        return devices
+        var kinds: [Query] = []
+        if type.otherDevices.android != .none { kinds.append(OtherDevicesQueries.isAndroid) }
+        if type.otherDevices.others != .none { kinds.append("d.platform = 'web'") }
+        guard !kinds.isEmpty else { return 0 }
+        let followers = OtherDevicesQueries.followers(of: subject, now: now)
+        let isCounted = kinds.dropFirst().reduce(kinds[0]) { "\($0) OR \($1)" as Query }
+        return try connection.query("SELECT count(*) FROM \(followers) AND d.tokenState <> 'inactive' AND (\(isCounted))")[0].decode(
+            Int.self
+        )
     }
 
     struct UpdateResult: Sendable, Hashable {

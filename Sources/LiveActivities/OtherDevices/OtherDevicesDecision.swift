@@ -53,12 +53,16 @@ struct OtherDevicesDecision: Sendable, Hashable {
 
     /// Nil: nothing is due.
     ///
-    /// - Parameter alerts: of the subject up to its state, the newest last.
+    /// - Parameters:
+    ///   - alerts: of the subject up to its state, the newest last.
+    ///   - isStoring: the Live Update before is not stored for all of many followers. Another one without an alert waits for it: it would
+    ///     overtake it again and again, with those who are stored first.
     init?(
         _ subject: LiveSubject,
         alerts: [SubjectAlert],
         after progress: OtherDevicesProgress,
         _ policy: OtherDevicesPolicy,
+        isStoring: Bool = false,
         now: Timestamp
     ) {
         guard let event = OtherDevicesDecision.event(subject, now: now), !progress.hasEnded || event == .state else { return nil }
@@ -85,7 +89,8 @@ struct OtherDevicesDecision: Sendable, Hashable {
 
         let repeated = alerts.last { $0.timestamp == progress.shownAlert && $0.isFresh(now: now) }
         let update = Update(alert: due.shown ?? repeated, isAlerting: due.shown != nil)
-        let isTime = event != .state || progress.hasEnded || progress.sentAt.map { now - $0 >= Self.shortestInterval } ?? true
+        let isTime =
+            event != .state || progress.hasEnded || !isStoring && progress.sentAt.map { now - $0 >= Self.shortestInterval } ?? true
         switch policy.android {
         case .states where due.shown != nil || isNew && isTime: liveUpdate = update
         case .alerts where due.shown != nil || event != .state: liveUpdate = update

@@ -24,8 +24,8 @@ extension SubjectOverviewStore {
         let counts = try await pool.query(
             """
             SELECT count(*) FILTER (WHERE \(OtherDevicesQueries.isAndroid)),
-                count(*) FILTER (WHERE \(OtherDevicesQueries.isOther("\(subject)", now: now)))
-            FROM \(OtherDevicesQueries.followers(of: subject, type: type, now: now))
+                count(*) FILTER (WHERE \(OtherDevicesQueries.isOther("\(subject)", type: "\(type)", now: now)))
+            FROM \(OtherDevicesQueries.followers(of: subject, now: now))
             """
         )[0].decode((Int, Int).self)
         var devices = OtherDevices(android: counts.0, others: counts.1)
@@ -57,8 +57,8 @@ extension SubjectOverviewStore {
         guard !users.isEmpty else { return [] }
         return try await pool.query(
             """
-            SELECT d.userId, d.deviceId, d.platform, NOT \(OtherDevicesQueries.isOther("\(subject)", now: now)), d.tokenState <> 'inactive'
-            FROM \(OtherDevicesQueries.followers(of: subject, type: type, now: now)) AND f.userId = ANY(\(users))
+            SELECT d.userId, d.deviceId, d.platform, NOT \(OtherDevicesQueries.isOther("\(subject)", type: "\(type)", now: now)), d.tokenState <> 'inactive'
+            FROM \(OtherDevicesQueries.followers(of: subject, now: now)) AND f.userId = ANY(\(users))
             ORDER BY d.userId, d.deviceId
             """
         ).map { row in

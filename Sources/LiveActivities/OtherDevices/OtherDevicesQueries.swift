@@ -7,48 +7,31 @@ enum OtherDevicesQueries {
     /// Of the device `d`.
     static let isAndroid: Query = "d.platform = 'android'"
 
-    /// Of the device `d` with its start token `s`: it shows no Live Activity of the subject, and will not. One whose app starts it by itself
-    /// has an activity.
-    static func isOther(_ subject: Query, now: Timestamp) -> Query {
+    /// Of the device `d`: it shows no Live Activity of the subject, and will not. One whose app starts it by itself has an activity.
+    static func isOther(_ subject: Query, type: Query, now: Timestamp) -> Query {
         """
-        (d.platform = 'web' OR d.platform = 'ios' AND NOT coalesce(\(StartTargets.usable(at: now)), false)
+        (d.platform = 'web' OR d.platform = 'ios'
+            AND NOT EXISTS (SELECT FROM (VALUES (0)) AS device \(StartTargets.token(for: type)) WHERE \(StartTargets.usable(at: now)))
             AND NOT EXISTS (SELECT FROM liveActivities a WHERE a.matchId = \(subject) AND a.userId = d.userId AND a.deviceId = d.deviceId
                 AND a.status <> 'ended'))
         """
     }
 
-    /// Followers' devices: `f`, `d`, and the start token `s`.
-    static func followers(of subject: String, type: String, now: Timestamp) -> Query {
-        """
-        follows f JOIN devices d ON d.userId = f.userId AND d.deviceId = coalesce(f.onlyDeviceId, d.deviceId) AND d.expiresAt > \(now)
-        \(StartTargets.token(for: "\(type)"))
-        WHERE f.matchId = \(subject) AND coalesce(f.expiresAt, 'infinity') > \(now)
-        """
+    /// Those of a subject: `f`.
+    static func follows(_ subject: String, now: Timestamp) -> Query {
+        "follows f WHERE f.matchId = \(subject) AND coalesce(f.expiresAt, 'infinity') > \(now)"
     }
 
-    static func android(_ subject: String, type: String, now: Timestamp) -> Query {
-        "SELECT d.userId AS uid, d.deviceId FROM \(followers(of: subject, type: type, now: now)) AND \(isAndroid)"
-    }
-
-    static func others(_ subject: String, type: String, now: Timestamp) -> Query {
+    /// Followers' devices: `f` and `d`.
+    static func followers(of subject: String, now: Timestamp) -> Query {
         """
-        SELECT d.userId AS uid, d.deviceId FROM \(followers(of: subject, type: type, now: now)) AND \(isOther("\(subject)", now: now))
+        devices d JOIN follows f ON d.userId = f.userId AND d.deviceId = coalesce(f.onlyDeviceId, d.deviceId)
+        WHERE d.expiresAt > \(now) AND f.matchId = \(subject) AND coalesce(f.expiresAt, 'infinity') > \(now)
         """
     }
 
     /// Of the device `d`: registered since then, anew or with another token.
-    private static func isRegistered(since: Timestamp) -> Query { "d.tokenState = 'active' AND d.tokenStateSince > \(since)" }
-
-    /// Android devices that are registered, or whose user follows, only since then, and that were not sent this state or a newer one since.
-    static func newcomers(_ subject: LiveSubject, since: Timestamp, now: Timestamp) -> Query {
-        let prefix = OtherDevicesSend.prefix(subject.id)
-        return """
-            \(android(subject.id, type: subject.attributesType, now: now))
-                AND (f.followedAt > \(since) OR \(isRegistered(since: since)))
-                AND NOT EXISTS (SELECT FROM pushDeliveries p WHERE p.uid = d.userId AND p.deviceId = d.deviceId
-                    AND p.createdAt >= greatest(f.followedAt, d.registeredAt) AND p.sendId >= \(prefix + "\(subject.timestamp)~") AND p.sendId < \(prefix + "~"))
-            """
-    }
+    static func isRegistered(since: Timestamp) -> Query { "d.tokenState = 'active' AND d.tokenStateSince > \(since)" }
 
     /// Subjects that may have such devices, of those that go on.
     static func withNewcomers(since: Timestamp) -> Query {
@@ -61,19 +44,13 @@ enum OtherDevicesQueries {
         """
     }
 
-    /// Android devices of a user that were sent the subject.
-    static func shown(_ subject: String, userId: String, now: Timestamp) -> Query {
-        """
-        SELECT d.userId AS uid, d.deviceId FROM devices d WHERE d.userId = \(userId) AND \(isAndroid) AND d.expiresAt > \(now)
-            AND EXISTS (SELECT FROM pushDeliveries p WHERE p.uid = d.userId AND p.deviceId = d.deviceId
-                AND \(isOf(subject, "p.sendId")))
-        """
-    }
-
     /// Whether a send is one of a subject's.
-    static func isOf(_ subject: String, _ sendId: Query) -> Query {
+    ///
+    /// - Parameter timestamp: of the oldest state that counts; nil: all.
+    static func isOf(_ subject: String, from timestamp: Int64? = nil, _ sendId: Query) -> Query {
+        let prefix = OtherDevicesSend.prefix(subject)
         // "~" is the last of the visible characters, so that the range ends behind every sendId that begins so.
-        "(\(sendId) >= \(OtherDevicesSend.prefix(subject)) AND \(sendId) < \(OtherDevicesSend.prefix(subject) + "~"))"
+        return "(\(sendId) >= \(prefix + (timestamp.map { "\($0)~" } ?? "")) AND \(sendId) < \(prefix + "~"))"
     }
 
     /// The progress of a subject, locked.

@@ -15,8 +15,7 @@ struct OtherDevicesSend: Sendable {
     /// The order of the subject's sends: the newest wins, and an older one never replaces it.
     var order: Int64
     var expiresAt: Timestamp
-    /// `SELECT … AS uid, … AS deviceId`.
-    var devices: Query
+    var recipients: LiveRecipients
 
     /// A Live Update.
     static func liveUpdate(
@@ -27,7 +26,7 @@ struct OtherDevicesSend: Sendable {
         isCritical: Bool = false,
         order: Int64,
         expiresAt: Timestamp,
-        to devices: Query
+        to recipients: LiveRecipients
     ) -> OtherDevicesSend {
         OtherDevicesSend(
             sendId: prefix(subject) + suffix,
@@ -40,7 +39,7 @@ struct OtherDevicesSend: Sendable {
             deliveryClass: isCritical ? .critical : isAlerting ? .high : .normal,
             order: order,
             expiresAt: expiresAt,
-            devices: devices
+            recipients: recipients
         )
     }
 
@@ -52,7 +51,7 @@ struct OtherDevicesSend: Sendable {
         isCritical: Bool,
         order: Int64,
         expiresAt: Timestamp,
-        to devices: Query
+        to recipients: LiveRecipients
     ) -> OtherDevicesSend {
         let name = NamedSubject(subject: subject.id)
         let data = [
@@ -74,7 +73,7 @@ struct OtherDevicesSend: Sendable {
             deliveryClass: isCritical ? .critical : .high,
             order: order,
             expiresAt: expiresAt,
-            devices: devices
+            recipients: recipients
         )
     }
 
@@ -85,11 +84,16 @@ struct OtherDevicesSend: Sendable {
     }
 
     /// Stores it, in the caller's transaction; how many devices it goes to. The same send again changes nothing.
-    func enqueue(check: SendStore.PayloadCheck, now: Timestamp, on connection: BlockingConnection) throws -> Int {
+    func enqueue(
+        check: SendStore.PayloadCheck,
+        now: Timestamp,
+        sizes: FanOutSizes = FanOutSizes(),
+        on connection: BlockingConnection
+    ) throws -> Int {
         let receipt = try SendStore.enqueue(
             try SendRequest(
                 sendId: sendId,
-                target: .selected(devices),
+                target: .selected(recipients),
                 content: content,
                 deliveryClass: deliveryClass,
                 version: order,
@@ -98,6 +102,7 @@ struct OtherDevicesSend: Sendable {
             requestId: sendId,
             author: OtherDevicesSend.author,
             now: now,
+            fanOutSizes: sizes,
             check: check,
             on: connection
         )

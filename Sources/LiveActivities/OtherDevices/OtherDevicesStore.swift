@@ -9,10 +9,12 @@ import PushContract
 package struct OtherDevicesStore: Sendable {
     private let pool: PostgresPool
     private let types: AttributesTypes
+    private let sizes: FanOutSizes
 
-    package init(pool: PostgresPool, types: AttributesTypes = AttributesTypes()) {
+    init(pool: PostgresPool, types: AttributesTypes = AttributesTypes(), sizes: FanOutSizes = FanOutSizes()) {
         self.pool = pool
         self.types = types
+        self.sizes = sizes
     }
 
     struct Result: Sendable {
@@ -31,17 +33,18 @@ package struct OtherDevicesStore: Sendable {
         check: @escaping SendStore.PayloadCheck,
         now: Timestamp
     ) async throws -> Result? {
-        try await pool.performTransaction { [types] connection in
+        try await pool.performTransaction { [self] connection in
             try connection.execute(OtherDevicesQueries.make(id))
             let progress = try OtherDevicesProgress(connection.query(OtherDevicesQueries.lock(id))[0])
             guard let subject = try OtherDevicesStore.leased(id, owner: owner, on: connection) else { return nil }
             let alerts = try connection.query(AlertQueries.recent(of: subject, now: now)).map(AlertQueries.read)
             let policy = types.policy(of: subject.attributesType)
-            if let due = OtherDevicesDecision(subject, alerts: alerts, after: progress, policy, now: now) {
-                return try OtherDevicesStore.store(due, of: subject, after: progress, policy, check: check, on: connection, now: now)
+            let isStoring = try SendStore.isStoring([progress.liveUpdateSendId].compactMap(\.self), on: connection)
+            if let due = OtherDevicesDecision(subject, alerts: alerts, after: progress, policy, isStoring: isStoring, now: now) {
+                return try store(due, of: subject, after: progress, policy, check: check, on: connection, now: now)
             }
             guard let since else { return Result(progress: progress) }
-            return try OtherDevicesStore.catchUp(subject, after: progress, policy, since: since, check: check, on: connection, now: now)
+            return try catchUp(subject, after: progress, policy, since: since, check: check, on: connection, now: now)
         }
     }
 
@@ -50,7 +53,7 @@ package struct OtherDevicesStore: Sendable {
         try await pool.query(OtherDevicesQueries.withNewcomers(since: since)).map { try $0.decode(String.self) }
     }
 
-    private static func store(
+    private func store(
         _ due: OtherDevicesDecision,
         of subject: LiveSubject,
         after earlier: OtherDevicesProgress,
@@ -79,9 +82,9 @@ package struct OtherDevicesStore: Sendable {
                 isCritical: due.isCritical,
                 order: order,
                 expiresAt: expiresAt,
-                to: OtherDevicesQueries.android(subject.id, type: subject.attributesType, now: now)
+                to: .android(subject: subject.id)
             )
-            result.deliveries += try send.enqueue(check: check, now: now, on: connection)
+            result.deliveries += try send.enqueue(check: check, now: now, sizes: sizes, on: connection)
             result.progress.liveUpdateSendId = send.sendId
         }
         if let alert = due.keyEvent {
@@ -92,9 +95,9 @@ package struct OtherDevicesStore: Sendable {
                 isCritical: due.isCritical,
                 order: order,
                 expiresAt: expiresAt,
-                to: OtherDevicesQueries.others(subject.id, type: subject.attributesType, now: now)
+                to: .others(subject: subject.id, type: subject.attributesType)
             )
-            result.deliveries += try send.enqueue(check: check, now: now, on: connection)
+            result.deliveries += try send.enqueue(check: check, now: now, sizes: sizes, on: connection)
             result.progress.keyEventSendId = send.sendId
         }
         // What was sent has outcomes of its own.
@@ -106,7 +109,7 @@ package struct OtherDevicesStore: Sendable {
     }
 
     /// The newest state to who came after it had left, without its alert.
-    private static func catchUp(
+    private func catchUp(
         _ subject: LiveSubject,
         after progress: OtherDevicesProgress,
         _ policy: OtherDevicesPolicy,
@@ -120,8 +123,6 @@ package struct OtherDevicesStore: Sendable {
         guard policy.android == .states, subject.isLive, !progress.hasEnded, progress.stateTimestamp == subject.timestamp,
             subject.isFresh(now: now), expiresAt > now
         else { return result }
-        let newcomers = OtherDevicesQueries.newcomers(subject, since: since, now: now)
-        guard try connection.query("SELECT EXISTS (\(newcomers))")[0].decode(Bool.self) else { return result }
         result.progress.sentOrder = max(progress.sentOrder + 1, now.microseconds / 1000)
         let order = result.progress.sentOrder
         let send = OtherDevicesSend.liveUpdate(
@@ -131,17 +132,16 @@ package struct OtherDevicesStore: Sendable {
             isAlerting: false,
             order: order,
             expiresAt: expiresAt,
-            to: newcomers
+            to: .newcomers(subject: subject.id, since: since, timestamp: subject.timestamp)
         )
-        result.deliveries = try send.enqueue(check: check, now: now, on: connection)
+        result.deliveries = try send.enqueue(check: check, now: now, sizes: sizes, on: connection)
+        guard result.deliveries > 0 else { return Result(progress: progress) }
         try connection.execute(OtherDevicesQueries.save(result.progress, of: subject.id))
         return result
     }
 
     /// Takes a subject off a user's Android devices that were sent it, in the caller's transaction.
     static func end(_ subject: String, of userId: String, reason: EndReason, on connection: BlockingConnection, now: Timestamp) throws {
-        let devices = OtherDevicesQueries.shown(subject, userId: userId, now: now)
-        guard try connection.query("SELECT EXISTS (\(devices))")[0].decode(Bool.self) else { return }
         // Above a send of this moment.
         let order = now.microseconds / 1000 + 1
         let send = OtherDevicesSend.liveUpdate(
@@ -151,7 +151,7 @@ package struct OtherDevicesStore: Sendable {
             isAlerting: false,
             order: order,
             expiresAt: now + LivePayloads.endLifetime,
-            to: devices
+            to: .shown(subject: subject, userId: userId)
         )
         _ = try send.enqueue(check: { _, _, _, _ in nil }, now: now, on: connection)
     }

@@ -20,12 +20,12 @@ struct DueMatch: Sendable {
     }
 
     /// Not sent after the start, and never twice.
-    func request(to uids: [String], now: Timestamp) throws -> SendRequest {
+    func request(now: Timestamp) throws -> SendRequest {
         let minutes = max(1, Int(((startsAt - now).inSeconds / 60).rounded()))
         let values: JSONMembers = ["title": .string(title), "minutes": .string("\(minutes)")]
         return try SendRequest(
             sendId: sendId,
-            target: .users(uids, app: nil),
+            target: .selected(LiveRecipients.beforeMatch(matchId: matchId, sendId: sendId)),
             content: ["text": .object(["name": .string(PrematchAlerts.text), "values": .object(values)])],
             deliveryClass: .high,
             policy: .atMostOnce,

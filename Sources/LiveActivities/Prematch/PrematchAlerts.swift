@@ -84,9 +84,7 @@ package struct PrematchAlerts: Service {
     }
 
     private func alertFollowers(of match: DueMatch, now: Timestamp) async throws {
-        let uids = try await pool.query(PrematchQueries.followers(of: match, now: now)).map { try $0.decode(String.self) }
-        guard !uids.isEmpty else { return }
-        let request = try match.request(to: uids, now: now)
+        let request = try match.request(now: now)
         let receipts = try await sends.enqueue([request], requestId: match.sendId, author: Self.author, now: now, check: check)
         guard case .accepted(let deliveries, _)? = receipts.first else { return }
         wake.signal()

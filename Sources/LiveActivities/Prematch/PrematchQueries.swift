@@ -16,15 +16,16 @@ enum PrematchQueries {
         """
     }
 
-    /// Followers whom no send before this match has gone to; one that was cancelled has not.
-    static func followers(of match: DueMatch, now: Timestamp) -> Query {
+    /// Whether no other send before this match has gone to somebody; one that was cancelled has not. There is another one only after the start
+    /// has moved.
+    static func isNotAlerted(_ uid: Query, before matchId: String, except sendId: String) -> Query {
+        // "." follows "-", so that the range holds every sendId that begins so.
         """
-        SELECT f.userId FROM follows f WHERE f.matchId = \(match.matchId) AND coalesce(f.expiresAt, 'infinity') > \(now)
-            AND NOT EXISTS (
-                SELECT FROM pushDeliveries d LEFT JOIN pushFinished e USING (deliveryId)
-                WHERE d.uid = f.userId AND regexp_replace(d.sendId, '-[0-9]+$', '') = \(prefix + match.matchId)
-                    AND e.outcome IS DISTINCT FROM 'cancelled')
-        ORDER BY f.userId
+        NOT (EXISTS (SELECT FROM pushSends o
+                WHERE o.sendId >= \(prefix + matchId + "-") AND o.sendId < \(prefix + matchId + ".") AND o.sendId <> \(sendId))
+            AND EXISTS (SELECT FROM pushDeliveries e LEFT JOIN pushFinished ended USING (deliveryId)
+                WHERE e.uid = \(uid) AND regexp_replace(e.sendId, '-[0-9]+$', '') = \(prefix + matchId)
+                    AND ended.outcome IS DISTINCT FROM 'cancelled'))
         """
     }
 

@@ -26,7 +26,7 @@ enum SubjectProgress: String, Sendable, Hashable, CaseIterable {
         if try !connection.query("\(open) AND status = 'pending' LIMIT 1").isEmpty { return .starting }
         if type.otherDevices.android == .states {
             // An Android device takes updates without an activity.
-            let android = OtherDevicesQueries.android(subject, type: type.name, now: now)
+            let android: Query = "SELECT FROM \(OtherDevicesQueries.followers(of: subject, now: now)) AND \(OtherDevicesQueries.isAndroid)"
             let isLive: Query = "SELECT FROM liveSubjects WHERE subject = \(subject) AND isLive"
             if try !connection.query("SELECT 1 WHERE EXISTS (\(android) AND d.tokenState <> 'inactive') AND EXISTS (\(isLive))").isEmpty {
                 return .active

@@ -13,7 +13,7 @@ struct FanOutTests {
     private static let members = 1...25
 
     private func withFans(_ body: (SendingBench) async throws -> Void) async throws {
-        try await SendingBench.with(fanOutSizes: FanOutSizes(devicesAtOnce: 10, members: 4)) { bench in
+        try await SendingBench.with(fanOutSizes: FanOutSizes(devicesAtOnce: 10, people: 4)) { bench in
             for number in Self.members { try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number)) }
             _ = try await AudienceStore(pool: bench.pool).change(.replace, "fans", uids: Self.members.map { "u\($0)" }, recording: .test())
             try await body(bench)

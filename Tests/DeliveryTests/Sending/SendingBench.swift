@@ -17,7 +17,11 @@ struct SendingBench {
     let devices: DeviceStore
     let cipher: TokenCipher
 
-    static func with(fanOutSizes: FanOutSizes = FanOutSizes(), _ body: (SendingBench) async throws -> Void) async throws {
+    static func with(
+        fanOutSizes: FanOutSizes = FanOutSizes(),
+        selection: (any DeviceSelection.Type)? = nil,
+        _ body: (SendingBench) async throws -> Void
+    ) async throws {
         try await withDatabase { pool in
             try await PartitionMaintenance(pool: pool, logger: .silent).maintain()
             let recorder = AttemptRecording.recorder(slot: 9, logger: .silent)
@@ -25,7 +29,7 @@ struct SendingBench {
             try await body(
                 SendingBench(
                     pool: pool,
-                    store: SendStore(pool: pool, cipher: cipher, fanOutSizes: fanOutSizes, record: recorder),
+                    store: SendStore(pool: pool, cipher: cipher, fanOutSizes: fanOutSizes, selection: selection, record: recorder),
                     throttles: ThrottleStore(pool: pool),
                     devices: DeviceStore(pool: pool, cipher: cipher, record: recorder),
                     cipher: cipher

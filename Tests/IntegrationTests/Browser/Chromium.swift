@@ -22,9 +22,8 @@ enum Chromium {
     static func open<Value>(_ body: (BrowserWindow) async throws -> Value) async throws -> Value {
         guard let browser, let driver else { throw NeverHappened(description: advice) }
         return try await withTestDirectory { profile in
-            let process = try DriverProcess(program: driver)
+            let (process, port) = try await started(driver)
             defer { process.end() }
-            let port = try await eventually("chromedriver listens") { try process.port() }
             let window = try await BrowserWindow.open(driver: "http://127.0.0.1:\(port)", options: options(browser, profile: profile))
             do {
                 let value = try await body(window)
@@ -34,6 +33,19 @@ enum Chromium {
                 // Ends the browser; what broke the test says more than how this ended.
                 try? await window.close()
                 throw error
+            }
+        }
+    }
+
+    /// chromedriver looks for a port that is free for IPv4 and IPv6, and ends when another process takes it meanwhile.
+    private static func started(_ driver: String) async throws -> (DriverProcess, port: Int) {
+        var tries = 1
+        while true {
+            let process = try DriverProcess(program: driver)
+            do {
+                return (process, try await eventually("chromedriver listens") { try process.port() })
+            } catch  where tries < 5 && !process.isRunning {
+                tries += 1
             }
         }
     }
@@ -74,6 +86,8 @@ private final class DriverProcess: Sendable {
         }
         try process.run()
     }
+
+    var isRunning: Bool { process.isRunning }
 
     /// Nil until it has said so.
     func port() throws -> Int? {
