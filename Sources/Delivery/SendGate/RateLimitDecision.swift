@@ -3,11 +3,10 @@ package import PushContract
 
 /// How long a queue waits after its provider asked for fewer requests, and how it begins again.
 package enum RateLimitDecision {
-    /// What a refusal asks for; nil when it says nothing about other pushes of the app.
+    /// What a refusal asks for; nil when it says nothing about other pushes of the app. A `Retry-After` without 429 is of that push alone:
+    /// its retry waits for so long.
     package static func request(provider: Provider, app: String, after outcome: PushOutcome) -> RateLimitRequest? {
-        guard outcome.status != .sent, outcome.refusalScope != .message, outcome.isThrottled || outcome.retryAfter != nil else {
-            return nil
-        }
+        guard outcome.isThrottled, outcome.refusalScope != .message else { return nil }
         return RateLimitRequest(
             provider: provider,
             app: app,

@@ -84,6 +84,22 @@ struct PauseTests {
         }
     }
 
+    @Test("503 with Retry-After delays that push for as long, and no other")
+    func oneFailure() async throws {
+        try await SendingBench.with { bench in
+            try await bench.enqueue(sends(3))
+            let sender = ScriptedProvider(["fcm-0": [.fcm(503, "UNAVAILABLE", retryAfter: .seconds(90))]])
+            try await bench.dispatch(sender) {
+                $0.claimLimit = 1
+                $0.delays = .quick(.zero)
+            }
+            #expect(sender.calls.count == 3)
+            #expect(try await bench.store.pauses().isEmpty)
+            let waits = try await bench.pool.query("SELECT runAt > now() + interval '80 seconds' FROM pushScheduled")
+            #expect(try waits.map { try $0.decode(Bool.self) } == [true])
+        }
+    }
+
     @Test("APNs' TooManyRequests is about one device: the others go on")
     func oneDevice() async throws {
         try await SendingBench.with { bench in
