@@ -76,7 +76,7 @@ extension HTTP2Loop {
     /// A connection was closed: what was on it is lost or was never written; if it never was open, those who wait for one learn why.
     func removeClosed(_ connection: HTTP2Connection, _ pool: HTTP2Pool) {
         connections[connection.id] = nil
-        if !connection.wasUsed { pool.noteFailedOpening(now: now) }
+        if !connection.hasAnswered { pool.noteFailedOpening(now: now) }
         if let goaway = connection.session.goaway { metrics.note(goaway) }
         guard let failure = connection.failure else { return }
         // The peer ended TLS because of our certificate, which it does before it reads anything.

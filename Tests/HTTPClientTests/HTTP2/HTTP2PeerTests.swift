@@ -283,6 +283,22 @@ struct HTTP2PeerTests {
         }
     }
 
+    @Test("connections that take requests and answer none are opened at a slower pace, too")
+    func hangsUpEachTime() async throws {
+        let certificate = try ThrowawayCertificate()
+        let peer = ScriptedPeer(Array(repeating: { _ = $0.readHTTP2Request() }, count: 4), certificate: certificate)
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let started = ContinuousClock.now
+            for _ in 0..<4 {
+                let failure = await failure(client, request(peer.port))
+                #expect(failure?.phase == .unanswered)
+            }
+            #expect(peer.connections == 4)
+            #expect(ContinuousClock.now - started >= .milliseconds(350), "pauses of 50, 100 and 200 ms")
+        }
+    }
+
     @Test("an answer that arrives in the moment of the shutdown is not lost")
     func shutDownWithAnswer() async throws {
         let certificate = try ThrowawayCertificate()
