@@ -2,6 +2,7 @@
 final class HTTP2Pool {
     let origin: HTTP2Origin
     let ticket = TLSSessionTicket()
+    let addressHistory = AddressHistory()
     var connections: [HTTP2Connection] = []
     /// The host's addresses were asked for and have not come.
     var isLookingUp = false
