@@ -1,5 +1,6 @@
 import Delivery
 import Postgres
+import Providers
 import PushContract
 import Testing
 
@@ -14,6 +15,16 @@ struct PauseTests {
 
     static func pause(endsIn wait: Duration, number: Int = 1) -> RateLimitPause {
         RateLimitPause(provider: .fcm, app: "a", cause: "QUOTA_EXCEEDED", since: now - .seconds(60), until: now + wait, number: number)
+    }
+
+    @Test(
+        "429 pauses the queues of the app, but not one of Apple's sandbox, which says nothing of production; FCM has one quota",
+        arguments: [(Provider.apns, PushEnvironment.production, true), (.apns, .sandbox, false), (.fcm, .sandbox, true)]
+    )
+    func environments(provider: Provider, environment: PushEnvironment, pauses: Bool) {
+        let scope = PushScope(provider: provider, app: "a", environment: environment, platform: .ios)
+        let outcome = provider == .apns ? PushOutcome.apns(429, "TooManyProviderTokenUpdates") : .fcm(429, "QUOTA_EXCEEDED")
+        #expect((RateLimitDecision.request(scope, after: outcome) != nil) == pauses)
     }
 
     @Test(
