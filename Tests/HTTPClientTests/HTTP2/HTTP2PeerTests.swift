@@ -370,6 +370,46 @@ struct HTTP2PeerTests {
         #expect(count == 1)
     }
 
+    @Test("of connections that idled together one is asked; if it is lost, the others are not used either")
+    func idleTogether() async throws {
+        let certificate = try ThrowawayCertificate()
+        let (pings, pinged) = AsyncStream.makeStream(of: Void.self)
+        let both = Gate()
+        let missing = Mutex(2)
+        let silent: ScriptedPeer.Step = { connection in
+            guard let stream = connection.readHTTP2Request() else { return }
+            let isLast = missing.withLock { missing in
+                missing -= 1
+                return missing == 0
+            }
+            if isLast { both.open() }
+            both.waitBlocking()
+            connection.answer(stream: stream)
+            while let (type, flags, _, _) = connection.nextFrame() {
+                if type == 6, flags & 1 == 0 { pinged.yield() }
+            }
+        }
+        let peer = ScriptedPeer([silent, silent, Self.serve], certificate: certificate, isConcurrent: true)
+        defer { peer.stop() }
+        try await withHTTP2Client(
+            trusting: certificate,
+            {
+                $0.streamsBeforeNextConnection = 1
+                $0.trustedSilence = .zero
+                $0.pingTimeout = .milliseconds(500)
+            }
+        ) { client in
+            async let first = client.send(request(peer.port))
+            async let second = client.send(request(peer.port))
+            let used = try await [first.connectionId, second.connectionId]
+            let third = try await client.send(request(peer.port))
+            #expect(third.status == 200 && Set(used + [third.connectionId]).count == 3)
+        }
+        pinged.finish()
+        let count = await pings.reduce(into: 0) { count, _ in count += 1 }
+        #expect(count == 1)
+    }
+
     @Test("a connection on which nothing came while a request was waited for takes no further requests")
     func silentUntilTimeout() async throws {
         let certificate = try ThrowawayCertificate()
