@@ -7,9 +7,9 @@ package struct OutboundRequest: Sendable {
     package var body: [UInt8]
     /// From `send` to the last byte of the answer, waiting for a connection included.
     package var timeout: Duration
-    /// The connection (`OutboundResponse.connectionId`) not to use, such as one on which the peer refused a credential. It accepts no
-    /// further requests; those in flight are completed. `CurlClient` ignores it.
-    package var avoidedConnection: Int?
+    /// Only connections that were opened later (`OutboundResponse.connectionOpened`) may carry it, as after a refusal that holds for a
+    /// connection. The others accept no further requests; those in flight are completed. `CurlClient` ignores it.
+    package var connectionOpenedAfter: ContinuousClock.Instant?
     /// Requests share connections, and limits of connections, only with those of the same group: what hangs in one delays no other, also on one
     /// host and port. Groups are few. `HTTP2Client` ignores them: there each credential has a client of its own.
     package var connectionGroup = ""
@@ -22,8 +22,7 @@ package struct OutboundRequest: Sendable {
         headers: HeaderFields = [],
         body: [UInt8] = [],
         timeout: Duration = .seconds(20),
-        firstByteTimeout: Duration? = nil,
-        avoidedConnection: Int? = nil
+        firstByteTimeout: Duration? = nil
     ) {
         self.method = method
         self.url = url
@@ -31,6 +30,5 @@ package struct OutboundRequest: Sendable {
         self.body = body
         self.timeout = timeout
         self.firstByteTimeout = firstByteTimeout
-        self.avoidedConnection = avoidedConnection
     }
 }

@@ -9,6 +9,8 @@ package struct OutboundResponse: Sendable {
     package var isTruncated: Bool
     /// Identifies the connection within the client.
     package var connectionId: Int
+    /// When the connection was opened; nil from `CurlClient`.
+    package var connectionOpened: ContinuousClock.Instant?
     /// From passing the request to the loop to the last byte of the answer.
     package var latency: Duration
     /// From writing the request to the last byte of the answer: without the wait for a connection or a stream.
@@ -26,6 +28,7 @@ package struct OutboundResponse: Sendable {
         body: [UInt8] = [],
         isTruncated: Bool = false,
         connectionId: Int = 0,
+        connectionOpened: ContinuousClock.Instant? = nil,
         latency: Duration = .zero,
         responseTime: Duration? = nil,
         httpVersion: Version = .http2
@@ -35,6 +38,7 @@ package struct OutboundResponse: Sendable {
         self.body = body
         self.isTruncated = isTruncated
         self.connectionId = connectionId
+        self.connectionOpened = connectionOpened
         self.latency = latency
         self.responseTime = responseTime ?? latency
         self.httpVersion = httpVersion

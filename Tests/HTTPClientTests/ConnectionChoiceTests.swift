@@ -40,6 +40,18 @@ import Testing
         #expect(ConnectionChoice.pick([ConnectionState(isOpening: true, running: 1, capacity: 1)], rules: rules) == .wait)
     }
 
+    @Test("an idle connection is asked only if no other takes the request, and one at a time")
+    func uncertain() {
+        let idle = ConnectionState(isUncertain: true, capacity: 100)
+        let asked = ConnectionState(isOpening: true)
+        #expect(ConnectionChoice.pick([idle, idle], rules: rules) == .ask(0))
+        #expect(ConnectionChoice.pick([idle, connection(9)], rules: rules) == .use(1, upTo: 1))
+        #expect(ConnectionChoice.pick([idle, connection(10)], rules: rules) == .ask(0))
+        #expect(ConnectionChoice.pick([asked, idle], rules: rules) == .wait)
+        #expect(ConnectionChoice.pick([asked, idle, connection(20)], rules: rules) == .use(2, upTo: 80))
+        #expect(ConnectionChoice.pick([asked, idle, connection(100)], rules: rules) == .wait)
+    }
+
     @Test("a retired connection takes nothing and does not count")
     func retired() {
         let retired = ConnectionState(isRetired: true, running: 1, capacity: 100)

@@ -168,20 +168,21 @@ extension PeerConnection {
         return nextRequest()
     }
 
-    /// The id of the next stream whose request is complete.
+    /// The id of the next stream whose request is complete. PINGs before it are answered.
     func nextRequest() -> UInt32? {
-        while let (type, flags, stream) = nextFrame() {
+        while let (type, flags, stream, payload) = nextFrame() {
+            if type == 6, flags & 1 == 0 { write(frame(type: 6, flags: 1, stream: 0, payload: payload)) }
             // HEADERS or DATA with END_STREAM.
             if type <= 1, flags & 1 == 1 { return stream }
         }
         return nil
     }
 
-    /// The head of the next frame.
-    func nextFrame() -> (type: UInt8, flags: UInt8, stream: UInt32)? {
+    /// The next frame.
+    func nextFrame() -> (type: UInt8, flags: UInt8, stream: UInt32, payload: [UInt8])? {
         guard let head = read(9) else { return nil }
-        guard read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])) != nil else { return nil }
-        return (head[3], head[4], UInt32(head[5]) << 24 | UInt32(head[6]) << 16 | UInt32(head[7]) << 8 | UInt32(head[8]))
+        guard let payload = read(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])) else { return nil }
+        return (head[3], head[4], UInt32(head[5]) << 24 | UInt32(head[6]) << 16 | UInt32(head[7]) << 8 | UInt32(head[8]), payload)
     }
 
     /// `:status: 200` and nothing else.

@@ -168,6 +168,29 @@ import Testing
         }
     }
 
+    @Test("a changed key that the provider refuses is tested less and less often, and at once when it changes again")
+    func refusedAgain() async throws {
+        let (first, second) = (APNsSigningKey.generate(), APNsSigningKey.generate(keyId: "PWSIMKEY02"))
+        try await Rotation.with(first, second) { rotation in
+            rotation.simulator.removeRequests()
+            var tests: Int { rotation.simulator.requests(provider: .apns).count }
+            let before = Timestamp.now()
+            try await rotation.change(APNsSigningKey.generate().privateKeyPEM, keyId: first.keyId, age: 9)
+            let after = Timestamp.now()
+            let each = tests
+            #expect(each > 0)
+            let moments = [(before + .seconds(4), 1), (after + .seconds(5), 2), (after + .seconds(14), 2), (after + .seconds(15), 3)]
+            for (now, times) in moments {
+                await rotation.registry.refresh(now: now)
+                #expect(tests == each * times)
+                #expect(rotation.registry.fault?.contains("InvalidProviderToken") == true)
+            }
+            try await rotation.change(second.privateKeyPEM, keyId: second.keyId, age: 3)
+            #expect(rotation.registry.fault == nil)
+            #expect(rotation.credential?.hasPrefix("PWSIMTEAM1/PWSIMKEY02#") == true)
+        }
+    }
+
     @Test("a changed key takes over once the provider has accepted it; one it refuses, or that is no key, never does")
     func rollOver() async throws {
         let (first, second) = (APNsSigningKey.generate(), APNsSigningKey.generate(keyId: "PWSIMKEY02"))

@@ -90,7 +90,7 @@ struct LiveSendGateTests {
             try await bench.score(runs: 1)
             for number in 1...3 { try await bench.running("user\(number)", "phone\(number)", number) }
             bench.apns.forget()
-            var wait = PushOutcome.apns(503, "ServiceUnavailable")
+            var wait = PushOutcome.apns(429, "Throttled")
             wait.retryAfter = .seconds(120)
             bench.apns.answer(LiveBench.updateToken(1), wait)
             try await bench.score(runs: 2)

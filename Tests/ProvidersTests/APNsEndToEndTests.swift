@@ -86,15 +86,35 @@ import Testing
         }
     }
 
-    @Test("a provider token called expired is replaced once, on a new connection, if it is old enough")
+    @Test("a provider token is renewed by the time that has passed, although the clock was set back")
+    func renewalAfterClockChange() async throws {
+        try await Simulation.run { simulation in
+            let provider = try simulation.apns()
+            #expect(await simulation.send(by: provider).status == .sent)
+            simulation.clock.advance(by: .seconds(44 * 60))
+            simulation.clock.set(back: .seconds(44 * 60))
+            #expect(await simulation.send(by: provider).status == .sent)
+            simulation.clock.advance(by: .seconds(60))
+            _ = await simulation.send(by: provider)
+            let used = simulation.simulator.requests(provider: .apns).map { $0.header("authorization") ?? "" }
+            #expect(used[0] == used[1] && used[1] != used[2])
+        }
+    }
+
+    @Test("a provider token called expired is refused on its connection alone if it is young, else replaced, once")
     func expired() async throws {
         try await Simulation.run { simulation in
             let provider = try simulation.apns()
             #expect(await simulation.send(by: provider).status == .sent)
             let fault = FaultRule(.apns, status: 403, reason: "ExpiredProviderToken", times: 1)
             simulation.simulator.setFaults([fault])
+            simulation.simulator.removeRequests()
             let young = await simulation.send(by: provider)
-            #expect(young.classification == Classification(.auth, retry: .afterFix))
+            #expect(young.status == .sent, "\(young.detail)")
+            let repeated = simulation.simulator.requests(provider: .apns)
+            #expect(repeated.map(\.status) == [403, 200])
+            #expect(Set(repeated.map(\.connection)).count == 2)
+            #expect(Set(repeated.map { $0.header("authorization") ?? "" }).count == 1)
             simulation.clock.advance(by: .seconds(25 * 60))
             simulation.simulator.setFaults([fault])
             simulation.simulator.removeRequests()
@@ -113,7 +133,30 @@ import Testing
         }
     }
 
-    @Test("a young token that APNs calls expired is a clock fault: one request, refused as a credential is")
+    @Test("a topic that is disallowed on an old connection is tried once on a new one: the app may have been added to the team since")
+    func disallowedTopic() async throws {
+        try await Simulation.run { simulation in
+            let provider = try simulation.apns { $0.trustedConnectionAge = .zero }
+            #expect(await simulation.send(by: provider).status == .sent)
+            simulation.simulator.removeRequests()
+            simulation.simulator.setFaults([FaultRule(.apns, status: 400, reason: "TopicDisallowed", times: 1)])
+            let added = await simulation.send(by: provider)
+            #expect(added.status == .sent, "\(added.detail)")
+            let requests = simulation.simulator.requests(provider: .apns)
+            #expect(requests.map(\.status) == [400, 200] && Set(requests.map(\.connection)).count == 2)
+            simulation.simulator.removeRequests()
+            simulation.simulator.setFaults([FaultRule(.apns, status: 400, reason: "TopicDisallowed")])
+            let wrong = await simulation.send(by: provider)
+            #expect(wrong.classification == Classification(.auth, retry: .afterFix) && wrong.refusalScope == .topic)
+            #expect(simulation.simulator.requests(provider: .apns).count == 2)
+            // On a young connection it is the topic's fault.
+            simulation.simulator.removeRequests()
+            #expect(await simulation.send(by: try simulation.apns()).refusalScope == .topic)
+            #expect(simulation.simulator.requests(provider: .apns).count == 1)
+        }
+    }
+
+    @Test("a young token that APNs calls expired on two connections is a clock fault, refused as a credential is")
     func clockFault() async throws {
         try await Simulation.run { simulation in
             let provider = try simulation.apns()
@@ -124,7 +167,8 @@ import Testing
             #expect(outcome.classification == Classification(.auth, retry: .afterFix))
             #expect(outcome.refusalScope == .credential)
             #expect(outcome.detail.contains("clock is wrong"))
-            #expect(simulation.simulator.requests(provider: .apns).count == 1)
+            let requests = simulation.simulator.requests(provider: .apns)
+            #expect(requests.count == 2 && Set(requests.map(\.connection)).count == 2)
         }
     }
 

@@ -69,9 +69,11 @@ import Testing
                 await apns.broadcast($0, to: channel, in: Self.scope, attemptId: "a", now: now).providerErrorCode
             }
             #expect(codes == ["InvalidPushType", "BadExpirationDate", "PayloadTooLarge"])
-            let noChannel = BroadcastChannel(id: "", storage: .none)
-            let unnamed = await apns.broadcast(LiveActivityPushTests.push(), to: noChannel, in: Self.scope, attemptId: "a", now: now)
-            #expect(unnamed.providerErrorCode == "BadChannelId")
+            for id in ["", " dGVzdA==", "dGVz dA=="] {
+                let noChannel = BroadcastChannel(id: id, storage: .none)
+                let unnamed = await apns.broadcast(LiveActivityPushTests.push(), to: noChannel, in: Self.scope, attemptId: "a", now: now)
+                #expect(unnamed.providerErrorCode == "BadChannelId")
+            }
             #expect(simulation.simulator.requests().isEmpty)
             // Broadcasts may be larger than pushes to one device.
             let wide = LiveActivityPushTests.push(state: Array(#"{"a":"\#(String(repeating: "x", count: 4500))"}"#.utf8))

@@ -29,19 +29,26 @@ struct Simulation: Sendable {
         }
     }
 
-    func apns(timeout: Duration = .seconds(20), trust: String? = nil) throws -> APNsProvider {
+    func apns(
+        timeout: Duration = .seconds(20),
+        trust: String? = nil,
+        change: (inout APNsConfiguration) -> Void = { _ in }
+    ) throws -> APNsProvider {
         let key = try Samples.credentials.get().apns
         var client = APNsConfiguration.client
         client.caFile = trust ?? endpoints.caFile
+        var configuration = APNsConfiguration(
+            teamId: key.teamId,
+            keyId: key.keyId,
+            privateKey: key.privateKeyPEM,
+            endpoints: [.sandbox: endpoints.apnsURL],
+            timeout: timeout
+        )
+        change(&configuration)
         return try APNsProvider(
-            configuration: APNsConfiguration(
-                teamId: key.teamId,
-                keyId: key.keyId,
-                privateKey: key.privateKeyPEM,
-                endpoints: [.sandbox: endpoints.apnsURL],
-                timeout: timeout
-            ),
+            configuration: configuration,
             client: HTTP2Client(configuration: client),
+            clock: { clock.instant },
             logger: Simulation.silence
         )
     }
@@ -78,9 +85,13 @@ struct Simulation: Sendable {
 
 /// Starts at the real time, since certificates are judged by it, and goes on when told.
 final class TestClock: Sendable {
-    private let moment = Mutex(Timestamp.now())
+    private let moment = Mutex((time: Timestamp.now(), instant: ContinuousClock.now))
 
-    var now: Timestamp { moment.withLock { $0 } }
+    var now: Timestamp { moment.withLock { $0.time } }
+    var instant: ContinuousClock.Instant { moment.withLock { $0.instant } }
 
-    func advance(by duration: Duration) { moment.withLock { $0 = $0 + duration } }
+    func advance(by duration: Duration) { moment.withLock { $0 = ($0.time + duration, $0.instant + duration) } }
+
+    /// The time is set, as by a person or by NTP.
+    func set(back duration: Duration) { moment.withLock { $0.time = $0.time - duration } }
 }

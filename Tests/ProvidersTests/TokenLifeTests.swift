@@ -7,23 +7,41 @@ import Testing
     private static let start = Samples.moment
 
     @Test(
-        "a provider token is used for 45 minutes, and not when it comes from the future",
+        "a provider token is used for 45 minutes by either clock, and not when it comes from the future",
         arguments: [
-            (0, true), (44 * 60 + 59, true), (45 * 60, false), (-30, true), (-120, false),
-        ] as [(Int64, Bool)]
+            (0, 0, true), (44 * 60 + 59, 44 * 60 + 59, true), (45 * 60, 0, false), (0, 45 * 60, false), (-30, 1, true), (-120, 1, false),
+        ] as [(Int64, Int64, Bool)]
     )
-    func usable(age: Int64, expected: Bool) {
-        #expect(APNsTokenAge.isUsable(issuedAt: Self.start, now: Self.start + .seconds(age)) == expected)
+    func usable(byIssue: Int64, elapsed: Int64, expected: Bool) {
+        #expect(APNsTokenAge(byIssue: .seconds(byIssue), elapsed: .seconds(elapsed)).isUsable == expected)
     }
 
     @Test(
-        "a provider token called expired is replaced only from 20 minutes on",
+        "a provider token called expired is replaced only from 20 minutes on, by either clock",
         arguments: [
-            (0, false), (20 * 60 - 1, false), (20 * 60, true), (44 * 60, true),
-        ] as [(Int64, Bool)]
+            (0, 0, false), (20 * 60 - 1, 20 * 60 - 1, false), (20 * 60, 0, true), (0, 20 * 60, true), (-120, 1, true),
+        ] as [(Int64, Int64, Bool)]
     )
-    func replaceable(age: Int64, expected: Bool) {
-        #expect(APNsTokenAge.mayReplace(issuedAt: Self.start, now: Self.start + .seconds(age)) == expected)
+    func replaceable(byIssue: Int64, elapsed: Int64, expected: Bool) {
+        #expect(APNsTokenAge(byIssue: .seconds(byIssue), elapsed: .seconds(elapsed)).mayReplace == expected)
+    }
+
+    @Test(
+        "a refusal is repeated on a younger connection where it may be the connection's alone",
+        arguments: [
+            ("ExpiredProviderToken", 1, 0), ("UnrelatedKeyIdInToken", 86_000, 0), ("TopicDisallowed", 600, nil),
+            ("TopicDisallowed", 700, 100), ("BadTopic", 700, nil), (nil, 700, nil),
+        ] as [(String?, Int64, Int64?)]
+    )
+    func repetition(code: String?, age: Int64, openedAfter: Int64?) {
+        let opened = ContinuousClock.now
+        let moment = APNsRepeatRule.connectionOpenedAfter(
+            code,
+            refusedOn: opened,
+            trustedAge: .seconds(600),
+            now: opened + .seconds(age)
+        )
+        #expect(moment == openedAfter.map { opened + .seconds($0) })
     }
 
     @Test("an access token is renewed five minutes ahead and used until its end")

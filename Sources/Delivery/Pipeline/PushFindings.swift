@@ -37,7 +37,7 @@ package struct PushFindings: Sendable {
         opening = verdict.opening
         ownRefusals = verdict.ownRefusals
         circuitsClosed = CircuitDecision.closed(circuitsToClose, after: outcome)
-        pause = RateLimitDecision.request(provider: scope.provider, app: scope.app, after: outcome)
+        pause = RateLimitDecision.request(scope, after: outcome)
     }
 
     /// About the token, too.

@@ -3,14 +3,14 @@ package import PushContract
 
 /// How long a queue waits after its provider asked for fewer requests, and how it begins again.
 package enum RateLimitDecision {
-    /// What a refusal asks for; nil when it says nothing about other pushes of the app.
-    package static func request(provider: Provider, app: String, after outcome: PushOutcome) -> RateLimitRequest? {
-        guard outcome.status != .sent, outcome.refusalScope != .message, outcome.isThrottled || outcome.retryAfter != nil else {
-            return nil
-        }
+    /// What a refusal asks for; nil when it says nothing about other pushes of the app. A `Retry-After` without 429 is of that push alone:
+    /// its retry waits for so long. So is a 429 of Apple's sandbox, which has limits of its own: queues of production go on.
+    package static func request(_ scope: PushScope, after outcome: PushOutcome) -> RateLimitRequest? {
+        guard outcome.isThrottled, outcome.refusalScope != .message else { return nil }
+        if scope.provider == .apns, scope.environment == .sandbox { return nil }
         return RateLimitRequest(
-            provider: provider,
-            app: app,
+            provider: scope.provider,
+            app: scope.app,
             cause: outcome.providerErrorCode ?? outcome.reasonCode?.rawValue ?? "",
             retryAfter: outcome.retryAfter
         )

@@ -112,7 +112,8 @@ package final class SendGate: Sendable {
                 guard isDown || isOpen else { return .nothing }
                 return GateVerdict(opening: CircuitDecision.opening(kind, after: outcome, in: scope, credential: credential))
             }
-            state.evidence.healthy(key)
+            // A stream that was closed, or a push that was not sent, has no status and says nothing about the provider.
+            if outcome.httpStatus != nil { state.evidence.healthy(key) }
             if CircuitDecision.isCredentialAccepted(outcome) {
                 state.evidence.accept(key, operationKey: operationKey, at: now)
                 return .nothing

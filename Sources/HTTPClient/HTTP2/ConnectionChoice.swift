@@ -4,6 +4,8 @@ struct ConnectionState: Sendable, Hashable {
     var isOpening = false
     /// It takes no further requests, ever.
     var isRetired = false
+    /// It was idle, and must answer a PING before it takes requests.
+    var isUncertain = false
     /// Requests that have a stream.
     var running = 0
     /// How many may have one: what the peer's SETTINGS allow at this moment, or fewer.
@@ -13,10 +15,12 @@ struct ConnectionState: Sendable, Hashable {
 /// Chooses the connection for the next request. A pure function.
 ///
 /// A connection takes `spread` requests before the next one is opened, so that load is spread over several; when no more may be opened,
-/// each takes what the peer allows. One connection is opened at a time.
+/// each takes what the peer allows. One connection is opened, or asked by PING, at a time.
 enum ConnectionChoice: Sendable, Hashable {
     /// The connection for so many requests: another one, or another choice, would not be made before.
     case use(Int, upTo: Int)
+    /// Ask this one by PING; it counts as being opened until it has answered.
+    case ask(Int)
     case open
     /// No connection has capacity; wait.
     case wait
@@ -33,8 +37,13 @@ enum ConnectionChoice: Sendable, Hashable {
         var next = Int.max
         var alive = 0
         var isOpening = false
+        var uncertain: Int?
         for (index, connection) in connections.enumerated() where !connection.isRetired {
             alive += 1
+            if connection.isUncertain {
+                uncertain = uncertain ?? index
+                continue
+            }
             if connection.isOpening { isOpening = true }
             guard connection.running < connection.capacity else { continue }
             if let best, connection.running >= best.running {
@@ -47,6 +56,7 @@ enum ConnectionChoice: Sendable, Hashable {
         if let best, best.running < rules.spread {
             return .use(best.index, upTo: max(1, min(best.capacity, rules.spread, next) - best.running))
         }
+        if let uncertain, !isOpening { return .ask(uncertain) }
         if alive < rules.maxConnections, !isOpening { return .open }
         return best.map { .use($0.index, upTo: max(1, min($0.capacity, next) - $0.running)) } ?? .wait
     }

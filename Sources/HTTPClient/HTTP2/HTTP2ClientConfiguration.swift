@@ -17,10 +17,13 @@ package struct HTTP2ClientConfiguration: Sendable {
     package var startsWithOneStream = false
     /// From the look-up of the name to the peer's SETTINGS.
     package var connectTimeout = Duration.seconds(10)
-    /// A connection on which nothing arrived for so long is asked by PING whether it is alive.
-    package var pingInterval = Duration.seconds(30)
+    /// A connection with requests on which nothing arrived for so long is asked by PING whether it is alive: so it is found to be lost, and
+    /// its requests fail, before their time is over.
+    package var pingInterval = Duration.seconds(5)
     /// Without an answer to a PING in this time the connection is lost.
     package var pingTimeout = Duration.seconds(5)
+    /// A connection without requests that was silent for longer must answer a PING before it takes one.
+    package var trustedSilence = Duration.seconds(30)
     /// How long a connection without requests is kept. Apple asks for hours.
     package var idleLifetime = Duration.seconds(3600)
     /// A connection of this age takes no further requests.

@@ -10,7 +10,7 @@ extension HTTP2Connection {
         guard phase == .lookup else { return }
         switch outcome {
         case .success(let found):
-            addresses = found[...]
+            addresses = addressHistory.ordered(found, now: now)[...]
             connectNext(after: TLSSocket.Failure(kind: .connect, detail: "no address"), now: now)
         case .failure(let failure): close(.dns, failure.detail)
         }
@@ -20,7 +20,9 @@ extension HTTP2Connection {
     func connectNext(after failure: TLSSocket.Failure, now: ContinuousClock.Instant) {
         closeSocket()
         tunnelAnswer = []
-        guard let address = addresses.popFirst() else { return close(failure.kind, failure.detail) }
+        addressHistory.noteFailure(of: address, now: now)
+        address = addresses.popFirst()
+        guard let address else { return close(failure.kind, failure.detail) }
         phase = .connecting
         addressDeadline = now + max(.milliseconds(250), (deadline - now) / (addresses.count + 1))
         descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)

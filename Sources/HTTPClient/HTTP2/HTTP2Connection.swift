@@ -26,12 +26,9 @@ final class HTTP2Connection {
     var isRetired = false
     /// Why it was closed, once it is.
     private(set) var failure: TLSSocket.Failure?
-    let created: ContinuousClock.Instant
-    private(set) var lastReceived: ContinuousClock.Instant
-    var lastUsed: ContinuousClock.Instant
-    private(set) var pingSentAt: ContinuousClock.Instant?
+    var times: ConnectionTimes
     /// The time a PING took, once for each.
-    private(set) var pingTime: Duration?
+    var pingTime: Duration?
     /// Something was submitted or is to be read in this turn.
     var isTouched = false
 
@@ -39,9 +36,12 @@ final class HTTP2Connection {
     private let input: InputBuffer
     let context: TLSContext
     let ticket: TLSSessionTicket
+    let addressHistory: AddressHistory
     let proxy: HTTPProxy?
     let deadline: ContinuousClock.Instant
     var addresses: ArraySlice<SocketAddress> = []
+    /// The one that is tried, or in use.
+    var address: SocketAddress?
     var addressDeadline: ContinuousClock.Instant?
     var descriptor: Int32 = -1
     var tls: TLSSocket?
@@ -59,6 +59,7 @@ final class HTTP2Connection {
         input: InputBuffer,
         context: TLSContext,
         ticket: TLSSessionTicket,
+        addressHistory: AddressHistory,
         proxy: HTTPProxy?,
         now: ContinuousClock.Instant
     ) {
@@ -69,14 +70,13 @@ final class HTTP2Connection {
         self.input = input
         self.context = context
         self.ticket = ticket
+        self.addressHistory = addressHistory
         self.proxy = proxy
         session = HTTP2Session(
             authority: origin.authority,
             limits: HTTP2Session.Limits(maxResponseBody: configuration.maxResponseBody, maxHeaderBytes: configuration.maxHeaderBytes)
         )
-        created = now
-        lastReceived = now
-        lastUsed = now
+        times = ConnectionTimes(opened: now)
         deadline = now + configuration.connectTimeout
         if let fault = context.fault { close(.tls, fault) }
     }
@@ -84,24 +84,23 @@ final class HTTP2Connection {
     deinit { closeSocket() }
 
     /// The input of `ConnectionChoice`.
-    var state: ConnectionState {
-        ConnectionState(
-            isOpening: phase != .open && phase != .closed || isPinged || configuration.startsWithOneStream && !isAuthorized,
+    func state(now: ContinuousClock.Instant) -> ConnectionState {
+        let capacity = capacity
+        return ConnectionState(
+            isOpening: phase != .open && phase != .closed || times.pingSentAt != nil || configuration.startsWithOneStream && !isAuthorized,
             isRetired: isRetired || phase == .closed,
+            isUncertain: capacity > 0 && session.open.isEmpty && ConnectionPolicy.isUncertain(times, limits: configuration, now: now),
             running: session.open.count,
             capacity: capacity
         )
     }
 
-    /// How many requests at once it takes; 0 while it takes none.
+    /// How many requests at once it takes; 0 while it takes none, as until it has answered a PING.
     private var capacity: Int {
-        guard phase == .open, !isRetired, !isWriteBlocked, session.acceptsRequests, !isPinged else { return 0 }
+        guard phase == .open, !isRetired, !isWriteBlocked, session.acceptsRequests, times.pingSentAt == nil else { return 0 }
         let streams = min(session.maxStreams, configuration.maxStreamsPerConnection)
         return configuration.startsWithOneStream && !isAuthorized ? min(1, streams) : streams
     }
-
-    /// A PING must be answered before it is used, since it was idle: the peer, or something between, may have forgotten it.
-    private(set) var isPinged = false
 
     // MARK: Events
 
@@ -127,11 +126,11 @@ final class HTTP2Connection {
     /// Reads until the socket is empty, at most a megabyte a turn, so that one peer cannot keep the loop from the others.
     func read(now: ContinuousClock.Instant) {
         guard let tls else { return }
-        lastReceived = now
         for _ in 0..<16 {
             let (step, count) = input.fill { tls.read(into: $0) }
             switch step {
             case .done:
+                times.lastReceived = now
                 let isAlive = input.bytes(count) { session.receive($0) }
                 if !isAlive { return close(.reset, session.breach ?? "the peer broke HTTP/2") }
                 noteProgress(now: now)
@@ -159,18 +158,12 @@ final class HTTP2Connection {
     }
 
     private func noteProgress(now: ContinuousClock.Instant) {
-        if phase == .settings, session.hasSettings { phase = .open }
-        if let sent = pingSentAt, session.pingsAnswered == session.pingsSent {
-            pingTime = now - sent
-            pingSentAt = nil
-            isPinged = false
+        if phase == .settings, session.hasSettings {
+            phase = .open
+            addressHistory.noteSuccess(of: address)
         }
+        if session.pingsAnswered == session.pingsSent { notePingAnswer(now: now) }
         if session.goaway != nil { isRetired = true }
-    }
-
-    func takePingTime() -> Duration? {
-        defer { pingTime = nil }
-        return pingTime
     }
 
     /// Writes what the session has for the peer: as much as the socket takes.
@@ -219,51 +212,6 @@ final class HTTP2Connection {
 
     private static func text(_ goaway: HTTP2Session.Goaway) -> String {
         "the peer sent GOAWAY (\(String(cString: nghttp2_http2_strerror(goaway.code)))\(goaway.text.isEmpty ? "" : ": \(goaway.text)"))"
-    }
-
-    // MARK: Time
-
-    /// Limits of time: opening, PING, idleness and age.
-    func sweep(now: ContinuousClock.Instant) {
-        switch phase {
-        case .closed: break
-        case .lookup, .connecting, .tunnel, .handshake, .settings:
-            if now >= deadline {
-                close(.connectTimeout, "no connection within \(configuration.connectTimeout)")
-            } else if phase != .lookup, phase != .settings, let addressDeadline, now >= addressDeadline, !addresses.isEmpty {
-                connectNext(after: TLSSocket.Failure(kind: .connectTimeout, detail: "no connection"), now: now)
-            }
-        case .open:
-            if let sent = pingSentAt {
-                if now - sent >= configuration.pingTimeout { close(.reset, "no answer to PING within \(configuration.pingTimeout)") }
-            } else if now - lastReceived >= configuration.pingInterval {
-                ping(now: now)
-            }
-            guard phase == .open else { return }
-            if now - created >= configuration.maxAge { isRetired = true }
-            // The peer grants no stream.
-            if session.maxStreams == 0, session.open.isEmpty, now - lastUsed >= configuration.connectTimeout { isRetired = true }
-            if session.open.isEmpty, isRetired || now - lastUsed >= configuration.idleLifetime { end() }
-            // What is left was given up, and the peer does not end it.
-            if isRetired, session.open.allSatisfy(\.stream.isAbandoned) { end() }
-        }
-    }
-
-    private func ping(now: ContinuousClock.Instant) {
-        isPinged = session.open.isEmpty
-        session.ping()
-        pingSentAt = now
-        flush()
-    }
-
-    /// Closes the connection in order.
-    func end() {
-        guard phase != .closed else { return }
-        if phase == .open {
-            session.terminate()
-            flush()
-        }
-        close(.reset, "the connection was closed")
     }
 
     // MARK: The end

@@ -23,13 +23,12 @@ extension HTTP2Loop {
     }
 
     func end(_ exchange: HTTP2Exchange, _ ending: HTTP2Session.Ending, on connection: HTTP2Connection, _ pool: HTTP2Pool) {
-        connection.lastUsed = now
+        connection.noteEnd(isAnswer: ending == .answered && !exchange.stream.isAbandoned, now: now)
         guard !exchange.stream.isAbandoned else { return }
         switch ending {
         case .answered:
             // Until a request is authorised a peer may allow one at a time.
             if exchange.stream.status != 403 { connection.isAuthorized = true }
-            connection.hasAnswered = true
             pool.noteAnswer()
             let response = OutboundResponse(
                 status: exchange.stream.status,
@@ -37,6 +36,7 @@ extension HTTP2Loop {
                 body: exchange.stream.body,
                 isTruncated: exchange.stream.isTruncated,
                 connectionId: Int(connection.id),
+                connectionOpened: connection.times.opened,
                 latency: now - exchange.started,
                 responseTime: exchange.stream.submittedAt.map { now - $0 },
                 httpVersion: .http2
@@ -76,8 +76,12 @@ extension HTTP2Loop {
     /// A connection was closed: what was on it is lost or was never written; if it never was open, those who wait for one learn why.
     func removeClosed(_ connection: HTTP2Connection, _ pool: HTTP2Pool) {
         connections[connection.id] = nil
-        if !connection.wasUsed { pool.noteFailedOpening(now: now) }
+        if !connection.hasAnswered { pool.noteFailedOpening(now: now) }
         if let goaway = connection.session.goaway { metrics.note(goaway) }
+        if connection.times.pingSentAt != nil, connection.session.open.isEmpty {
+            // What idled next to a connection that was lost so is most likely lost, too: each would cost its PING's time.
+            for other in pool.connections where other.state(now: now).isUncertain { other.isRetired = true }
+        }
         guard let failure = connection.failure else { return }
         // The peer ended TLS because of our certificate, which it does before it reads anything.
         let isRefused = failure.kind == .clientCertificate && !connection.hasAnswered

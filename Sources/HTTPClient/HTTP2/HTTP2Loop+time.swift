@@ -39,8 +39,9 @@ extension HTTP2Loop {
     /// Gives the outcome of a request that is not waited for any longer, and gives its stream back.
     func abandon(_ exchange: HTTP2Exchange, on connection: HTTP2Connection, _ kind: OutboundFailure.Kind, _ detail: String) {
         fail(exchange, connection.session.abandon(exchange), kind, detail, connection: connection)
-        // A first request that is not answered shows nothing of the next one.
-        if !connection.session.acceptsResets || kind == .timeout && !connection.isAuthorized { connection.isRetired = true }
+        let isSilent = exchange.stream.submittedAt.map { connection.times.lastReceived <= $0 } ?? false
+        // A first request that is not answered shows nothing of the next one; where nothing at all came meanwhile, nothing will.
+        if !connection.session.acceptsResets || kind == .timeout && (!connection.isAuthorized || isSilent) { connection.isRetired = true }
         connection.isTouched = true
     }
 

@@ -97,8 +97,8 @@ final class HTTP2Loop {
         case .request(let exchange):
             do throws(OutboundFailure) {
                 let pool = try pool(for: exchange.request)
-                if let id = exchange.request.avoidedConnection {
-                    for connection in pool.connections where connection.id == id { connection.isRetired = true }
+                if let moment = exchange.request.connectionOpenedAfter {
+                    for connection in pool.connections where connection.times.opened <= moment { connection.isRetired = true }
                 }
                 pool.add(exchange)
             } catch {
@@ -123,25 +123,25 @@ final class HTTP2Loop {
         while pool.hasWaiting {
             var rules = configuration.connectionRules
             if let time = pool.opensNotBefore, now < time { rules.maxConnections = 0 }
-            let choice = ConnectionChoice.pick(pool.connections.lazy.map(\.state), rules: rules)
-            guard case .use(let index, let count) = choice else {
-                if choice == .open { open(pool) }
-                return
-            }
-            for _ in 0..<count {
-                guard let exchange = pool.takeNext() else { return }
-                if exchange.isCancelled {
-                    fail(exchange, .notWritten, .cancelled, "cancelled before it was sent")
-                } else {
-                    start(exchange, on: pool.connections[index], pool)
+            switch ConnectionChoice.pick(pool.connections.lazy.map { [now] in $0.state(now: now) }, rules: rules) {
+            case .use(let index, let count):
+                for _ in 0..<count {
+                    guard let exchange = pool.takeNext() else { return }
+                    if exchange.isCancelled {
+                        fail(exchange, .notWritten, .cancelled, "cancelled before it was sent")
+                    } else {
+                        start(exchange, on: pool.connections[index], pool)
+                    }
                 }
+            case .ask(let index): pool.connections[index].ping(now: now)
+            case .open: return open(pool)
+            case .wait: return
             }
         }
     }
 
     private func start(_ exchange: HTTP2Exchange, on connection: HTTP2Connection, _ pool: HTTP2Pool) {
-        connection.isTouched = true
-        connection.lastUsed = now
+        connection.noteRequest(now: now)
         if let fault = connection.session.submit(exchange, pathOffset: pool.origin.text.utf8.count, now: now) {
             fail(exchange, .notWritten, .other, fault)
         }
@@ -163,6 +163,7 @@ final class HTTP2Loop {
             input: input,
             context: context,
             ticket: pool.ticket,
+            addressHistory: pool.addressHistory,
             proxy: proxy,
             now: now
         )

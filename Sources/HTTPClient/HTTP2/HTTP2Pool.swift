@@ -2,10 +2,11 @@
 final class HTTP2Pool {
     let origin: HTTP2Origin
     let ticket = TLSSessionTicket()
+    let addressHistory = AddressHistory()
     var connections: [HTTP2Connection] = []
     /// The host's addresses were asked for and have not come.
     var isLookingUp = false
-    /// After connections that served nothing, others are opened at a slower pace.
+    /// After connections that answered nothing, others are opened at a slower pace.
     private(set) var opensNotBefore: ContinuousClock.Instant?
     private var failures = 0
     private var waiting: [HTTP2Exchange] = []

@@ -99,29 +99,13 @@ final class HTTP2Session {
         stream.index = open.count
         stream.submittedAt = now
         exchange.stream = stream
+        let context = Unmanaged.passUnretained(exchange).toOpaque()
         let id = HTTP2Session.withFields(of: request, pathOffset: pathOffset, authority: UnsafeBufferPointer(authority)) { fields in
             guard !request.body.isEmpty else {
-                return nghttp2_submit_request(
-                    session,
-                    nil,
-                    fields.baseAddress,
-                    fields.count,
-                    nil,
-                    Unmanaged.passUnretained(exchange).toOpaque()
-                )
+                return nghttp2_submit_request(session, nil, fields.baseAddress, fields.count, nil, context)
             }
-            var body = nghttp2_data_provider(
-                source: nghttp2_data_source(ptr: Unmanaged.passUnretained(exchange).toOpaque()),
-                read_callback: readBody
-            )
-            return nghttp2_submit_request(
-                session,
-                nil,
-                fields.baseAddress,
-                fields.count,
-                &body,
-                Unmanaged.passUnretained(exchange).toOpaque()
-            )
+            var body = nghttp2_data_provider(source: nghttp2_data_source(ptr: context), read_callback: readBody)
+            return nghttp2_submit_request(session, nil, fields.baseAddress, fields.count, &body, context)
         }
         guard id > 0 else { return String(cString: nghttp2_strerror(id)) }
         exchange.stream.id = id
@@ -159,10 +143,15 @@ final class HTTP2Session {
         return ended
     }
 
-    /// The connection is gone: what is open was lost with it, or never arrived.
+    /// The connection is gone: what is open was lost with it, or never arrived. A peer may have answered before it had the whole request.
     func takeLost(_ detail: String) -> [(exchange: HTTP2Exchange, ending: Ending)] {
         defer { open = [] }
-        return takeEnded() + open.map { ($0, .failed(isWritten($0) ? .unanswered : .notWritten, .reset, detail)) }
+        return takeEnded()
+            + open.map { ($0, isAnswered($0) ? .answered : .failed(isWritten($0) ? .unanswered : .notWritten, .reset, detail)) }
+    }
+
+    private func isAnswered(_ exchange: HTTP2Exchange) -> Bool {
+        exchange.stream.status >= 200 && (exchange.stream.isAnswerComplete || exchange.stream.isTruncated)
     }
 
     func ping() {
@@ -281,7 +270,7 @@ extension HTTP2Session {
     /// Why the stream ended.
     private func outcome(_ exchange: HTTP2Exchange, code: UInt32) -> Ending {
         let stream = exchange.stream
-        if stream.status >= 200, stream.isAnswerComplete || stream.isTruncated { return .answered }
+        if isAnswered(exchange) { return .answered }
         // REFUSED_STREAM is also what nghttp2 reports of a request that it did not send.
         if let error = notSent.removeValue(forKey: stream.id) {
             return .failed(.notWritten, .other, "the request cannot be sent: \(error)")

@@ -40,7 +40,8 @@ enum APNsChannelRules {
         }
     }
 
-    static func isId(_ text: String) -> Bool { !text.isEmpty && PushValidation.isHeaderText(text) }
+    /// Visible ASCII without spaces: one at an end would be lost in a header (RFC 9113, 8.2.1), and APNs makes no id with one within.
+    static func isId(_ text: String) -> Bool { !text.isEmpty && PushValidation.isHeaderText(text) && !text.contains(" ") }
 
     static func check(app: String) throws(PushError) {
         try APNsRules.check(topic: app, of: .alert, field: "app")

@@ -13,6 +13,8 @@ package struct APNsConfiguration: Sendable {
     package var channelEndpoints: [PushEnvironment: String]
     /// The limit of one request, from waiting for a connection to the last byte of the answer.
     package var timeout: Duration
+    /// A topic that is disallowed on an older connection is tried once on a younger one. A wrong topic costs a new connection as often.
+    package var trustedConnectionAge = Duration.seconds(600)
 
     package init(
         teamId: String,

@@ -3,11 +3,13 @@ import Logging
 import PushContract
 import ServiceKit
 
-/// Requests to APNs with one key: the provider token, its replacement if APNs calls it expired, and the answer.
+/// Requests to APNs with one key: the provider token, its replacement if APNs calls it expired, the answer, and the repetition of a request
+/// whose refusal may be that of its connection alone.
 struct APNsExchange: Sendable {
     let client: HTTP2Client
     let tokens: APNsTokens
     let keyId: String
+    let trustedConnectionAge: Duration
     let logger: Logger
 
     /// The result of one request, by reference. `response` is nil if there was no answer.
@@ -21,7 +23,7 @@ struct APNsExchange: Sendable {
         }
     }
 
-    /// Makes the request, and retries it once on a new connection if APNs refused the provider token; a refused request is not delivered.
+    /// Makes the request, and once more on a younger connection if that may help; a refused request is not delivered.
     /// - Parameter request: Gets its provider token here.
     func perform(_ request: consuming OutboundRequest, now: Timestamp) async -> Reply {
         let token: String
@@ -33,10 +35,17 @@ struct APNsExchange: Sendable {
         request.authorize(token)
         let time = AttemptTime(request.timeout)
         let first = await exchange(request, now: now)
-        return first.isTokenRefused ? await repeated(request, token, refusedBy: first, within: time, now: now) : first
+        guard let moment = newerConnection(after: first) else { return first }
+        request.connectionOpenedAfter = moment
+        return await repeated(request, token, refusedBy: first, within: time, now: now)
     }
 
-    /// A second request with another token, or on another connection, if that may help.
+    private func newerConnection(after reply: Reply) -> ContinuousClock.Instant? {
+        guard let code = reply.outcome.providerErrorCode, let opened = reply.response?.connectionOpened else { return nil }
+        return APNsRepeatRule.connectionOpenedAfter(code, refusedOn: opened, trustedAge: trustedConnectionAge, now: .now)
+    }
+
+    /// The second and last request, with another provider token if the first one may be replaced.
     @inline(never)
     private func repeated(
         _ request: OutboundRequest,
@@ -45,14 +54,16 @@ struct APNsExchange: Sendable {
         within time: AttemptTime,
         now: Timestamp
     ) async -> Reply {
-        // A connection that is bound to another key; a new one will be bound to ours.
-        guard first.isTokenExpired else { return await again(request, after: first, within: time, now: now) }
+        guard let left = time.left else { return first }
+        var request = request
+        request.timeout = left
+        guard first.isTokenExpired else { return await again(request, after: first, now: now) }
         logger.warning("APNs calls the provider token expired; is this machine's clock right?", metadata: ["key": "\(keyId)"])
         do {
-            guard let other = try await tokens.replacement(for: token, now: now) else { return clockFault(first, now: now) }
-            var request = request
-            request.authorize(other)
-            return await again(request, after: first, within: time, now: now)
+            let other = try await tokens.replacement(for: token, now: now)
+            if let other { request.authorize(other) }
+            let second = await again(request, after: first, now: now)
+            return other == nil && second.isTokenExpired ? clockFault(second, now: now) : second
         } catch {
             return Self.notSigned(error)
         }
@@ -67,7 +78,7 @@ struct APNsExchange: Sendable {
         return Reply(outcome: outcome)
     }
 
-    /// A young token that APNs calls expired: no token helps until a clock is corrected, so it counts as a refused credential.
+    /// A young token that APNs calls expired on two connections: no token helps until a clock is corrected, so it counts as a refused credential.
     private func clockFault(_ reply: Reply, now: Timestamp) -> Reply {
         var outcome = reply.outcome
         outcome.retryClass = .afterFix
@@ -77,12 +88,7 @@ struct APNsExchange: Sendable {
         return Reply(outcome: outcome, response: reply.response)
     }
 
-    /// The second and last request, on a new connection: APNs keeps refusing on a connection where it refused a token.
-    private func again(_ request: OutboundRequest, after first: Reply, within time: AttemptTime, now: Timestamp) async -> Reply {
-        guard let left = time.left else { return first }
-        var request = request
-        request.timeout = left
-        request.avoidedConnection = first.response?.connectionId
+    private func again(_ request: OutboundRequest, after first: Reply, now: Timestamp) async -> Reply {
         let reply = await exchange(request, now: now)
         guard reply.outcome.providerErrorCode == first.outcome.providerErrorCode else { return reply }
         // Refused on another connection too: a third request would not help.
@@ -114,5 +120,4 @@ extension OutboundRequest {
 
 extension APNsExchange.Reply {
     fileprivate var isTokenExpired: Bool { outcome.providerErrorCode == "ExpiredProviderToken" }
-    fileprivate var isTokenRefused: Bool { isTokenExpired || outcome.providerErrorCode == "UnrelatedKeyIdInToken" }
 }

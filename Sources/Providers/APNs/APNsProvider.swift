@@ -11,12 +11,24 @@ package final class APNsProvider: PushProvider {
     let exchange: APNsExchange
     let metrics = ProviderMetrics(.apns)
 
+    /// - Parameter clock: Measures the age of provider tokens.
     /// - Throws: `CredentialError` if the team id, key id or key is invalid.
-    package init(configuration: APNsConfiguration, client: HTTP2Client, logger: Logger) throws(CredentialError) {
+    package init(
+        configuration: APNsConfiguration,
+        client: HTTP2Client,
+        clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        logger: Logger
+    ) throws(CredentialError) {
         let key = try APNsSigningKey(teamId: configuration.teamId, keyId: configuration.keyId, pem: configuration.privateKey)
         self.configuration = configuration
         credential = CredentialName.of("\(configuration.teamId)/\(configuration.keyId)", secret: configuration.privateKey)
-        exchange = APNsExchange(client: client, tokens: APNsTokens(key: key), keyId: configuration.keyId, logger: logger)
+        exchange = APNsExchange(
+            client: client,
+            tokens: APNsTokens(key: key, clock: clock),
+            keyId: configuration.keyId,
+            trustedConnectionAge: configuration.trustedConnectionAge,
+            logger: logger
+        )
     }
 
     package func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {

@@ -23,12 +23,25 @@ final class ProviderRegistry: Service, Sendable {
         var stamp: [Date]
     }
 
+    /// A changed credential that its provider refused.
+    private struct Refusal {
+        var entry: CredentialEntry
+        var stamp: [Date]
+        var count = 0
+        /// When it is tested again, unless it changes before.
+        var nextAt: Timestamp
+    }
+
+    private static let backoff = Backoff(base: .seconds(5), cap: .seconds(900))
+
     private struct State {
         var slots: [Slot] { didSet { entries = slots.map(\.entry) } }
         /// Of the slots, in order: each push looks them up.
         private(set) var entries: [CredentialEntry]
         /// Why the newest of a file is not in use, by the entry's name.
         var faults: [String: String] = [:]
+        /// By the entry's name.
+        var refusals: [String: Refusal] = [:]
 
         init(slots: [Slot]) {
             self.slots = slots
@@ -130,6 +143,7 @@ final class ProviderRegistry: Service, Sendable {
             state.slots = slots
             let names = Set(entries.map(\.name) + slots.map(\.entry.name) + ["credentials file"])
             state.faults = state.faults.filter { names.contains($0.key) }
+            state.refusals = state.refusals.filter { names.contains($0.key) }
         }
     }
 
@@ -139,6 +153,8 @@ final class ProviderRegistry: Service, Sendable {
             note(nil, of: entry.name)
             return before
         }
+        let refusal = state.withLock { $0.refusals[entry.name] }.flatMap { $0.entry == entry && $0.stamp == stamp ? $0 : nil }
+        if let refusal, now < refusal.nextAt { return before }
         // Of the credential that stays in use: who looks at it sees why.
         let name = before?.entry.name ?? entry.name
         do throws(ConfigurationError) {
@@ -147,6 +163,11 @@ final class ProviderRegistry: Service, Sendable {
                 let verdict = await CredentialCheck.verdict(provider, entry, now: { .now() })
                 guard verdict.state == .accepted else {
                     note("\(entry.name) is not accepted, so the old one stays: \(verdict.detail)", of: name)
+                    if verdict.state == .refused {
+                        let count = (refusal?.count ?? 0) + 1
+                        let nextAt = now + Self.backoff.ceiling(failures: count)
+                        state.withLock { $0.refusals[entry.name] = Refusal(entry: entry, stamp: stamp, count: count, nextAt: nextAt) }
+                    }
                     return before
                 }
             }

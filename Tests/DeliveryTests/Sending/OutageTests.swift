@@ -47,6 +47,26 @@ struct OutageTests {
         }
     }
 
+    @Test("a request without an answer is no sign of health: failures between streams that the provider closes are an outage")
+    func noAnswerBetween() {
+        let gate = SendGate()
+        let scope = PushScope(provider: .fcm, app: "a", environment: .production, platform: .android)
+        var openings: [CircuitKind] = []
+        for number in 0..<40 {
+            let closed = PushOutcome.failed(ReasonMapping.network, detail: "the stream was closed")
+            let verdict = gate.assess(
+                number.isMultiple(of: 2) ? closed : .fcm(503, "UNAVAILABLE"),
+                scope,
+                hasOwnTopic: false,
+                credential: "key-1",
+                operationKey: "push-\(number)",
+                now: Timestamp(seconds: 1_770_000_000)
+            )
+            openings += [verdict.opening?.scope.kind].compactMap { $0 }
+        }
+        #expect(openings == [.failing])
+    }
+
     @Test("closing a circuit waits for nobody who has a retry of its outage locked, and frees the others")
     func lockedRetry() async throws {
         try await SendingBench.with { bench in

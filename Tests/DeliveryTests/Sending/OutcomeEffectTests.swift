@@ -122,7 +122,7 @@ struct OutcomeEffectTests {
             apns(429, nil, .unknown, .retrying, .active, .paused),
             apns(500, "InternalServerError", .provider5xx, .retrying),
             apns(503, "ServiceUnavailable", .provider5xx, .retrying),
-            apns(503, "ServiceUnavailable", .provider5xx, .retrying, .active, .paused, retryAfter: .seconds(90)),
+            apns(503, "ServiceUnavailable", .provider5xx, .retrying, retryAfter: .seconds(90)),
             apns(503, "Shutdown", .provider5xx, .sentByNextAttempt),
             apns(400, "IdleTimeout", .network, .sentByNextAttempt),
             apns(400, "SomethingNew", .unknown, .dead),

@@ -1,5 +1,6 @@
 import Delivery
 import Postgres
+import Providers
 import PushContract
 import Testing
 
@@ -14,6 +15,16 @@ struct PauseTests {
 
     static func pause(endsIn wait: Duration, number: Int = 1) -> RateLimitPause {
         RateLimitPause(provider: .fcm, app: "a", cause: "QUOTA_EXCEEDED", since: now - .seconds(60), until: now + wait, number: number)
+    }
+
+    @Test(
+        "429 pauses the queues of the app, but not one of Apple's sandbox, which says nothing of production; FCM has one quota",
+        arguments: [(Provider.apns, PushEnvironment.production, true), (.apns, .sandbox, false), (.fcm, .sandbox, true)]
+    )
+    func environments(provider: Provider, environment: PushEnvironment, pauses: Bool) {
+        let scope = PushScope(provider: provider, app: "a", environment: environment, platform: .ios)
+        let outcome = provider == .apns ? PushOutcome.apns(429, "TooManyProviderTokenUpdates") : .fcm(429, "QUOTA_EXCEEDED")
+        #expect((RateLimitDecision.request(scope, after: outcome) != nil) == pauses)
     }
 
     @Test(
@@ -81,6 +92,22 @@ struct PauseTests {
             try await bench.dispatch(other) { $0.delays = RetryDelays() }
             #expect(other.calls.count == 13)
             #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("503 with Retry-After delays that push for as long, and no other")
+    func oneFailure() async throws {
+        try await SendingBench.with { bench in
+            try await bench.enqueue(sends(3))
+            let sender = ScriptedProvider(["fcm-0": [.fcm(503, "UNAVAILABLE", retryAfter: .seconds(90))]])
+            try await bench.dispatch(sender) {
+                $0.claimLimit = 1
+                $0.delays = .quick(.zero)
+            }
+            #expect(sender.calls.count == 3)
+            #expect(try await bench.store.pauses().isEmpty)
+            let waits = try await bench.pool.query("SELECT runAt > now() + interval '80 seconds' FROM pushScheduled")
+            #expect(try waits.map { try $0.decode(Bool.self) } == [true])
         }
     }
 

@@ -258,17 +258,19 @@ struct HTTP2ClientTests {
         }
     }
 
-    @Test("a connection to avoid takes no further requests")
-    func avoided() async throws {
+    @Test("a connection that is too old for a request takes no further ones; a younger one does")
+    func tooOld() async throws {
         let certificate = try ThrowawayCertificate()
         try await withServer(try .http2Upgrade(tlsConfiguration: certificate.tls), router: echo()) { port in
             try await withHTTP2Client(trusting: certificate) { client in
                 var request = OutboundRequest(url: "https://127.0.0.1:\(port)/echo", body: [1])
                 let first = try await client.send(request)
                 let same = try await client.send(request)
-                request.avoidedConnection = first.connectionId
+                request.connectionOpenedAfter = first.connectionOpened
                 let other = try await client.send(request)
                 #expect(same.connectionId == first.connectionId && other.connectionId != first.connectionId)
+                let again = try await client.send(request)
+                #expect(again.connectionId == other.connectionId)
             }
         }
     }

@@ -150,7 +150,7 @@ struct HTTP2PeerTests {
         try await withHTTP2Client(trusting: certificate) { client in
             let first = try await client.send(request(peer.port))
             var second = request(peer.port)
-            second.avoidedConnection = first.connectionId
+            second.connectionOpenedAfter = first.connectionOpened
             let status = try await client.send(second).status
             #expect(status == 200 && resumed.withLock { $0 } == [false, true])
         }
@@ -283,6 +283,22 @@ struct HTTP2PeerTests {
         }
     }
 
+    @Test("connections that take requests and answer none are opened at a slower pace, too")
+    func hangsUpEachTime() async throws {
+        let certificate = try ThrowawayCertificate()
+        let peer = ScriptedPeer(Array(repeating: { _ = $0.readHTTP2Request() }, count: 4), certificate: certificate)
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let started = ContinuousClock.now
+            for _ in 0..<4 {
+                let failure = await failure(client, request(peer.port))
+                #expect(failure?.phase == .unanswered)
+            }
+            #expect(peer.connections == 4)
+            #expect(ContinuousClock.now - started >= .milliseconds(350), "pauses of 50, 100 and 200 ms")
+        }
+    }
+
     @Test("an answer that arrives in the moment of the shutdown is not lost")
     func shutDownWithAnswer() async throws {
         let certificate = try ThrowawayCertificate()
@@ -324,13 +340,13 @@ struct HTTP2PeerTests {
         { connection in
             guard let stream = connection.readHTTP2Request() else { return }
             connection.answer(stream: stream)
-            while let (type, flags, _) = connection.nextFrame() {
+            while let (type, flags, _, _) = connection.nextFrame() {
                 if type == 6, flags & 1 == 0 { pinged.yield() }
             }
         }
     }
 
-    @Test("an idle connection is asked by PING, and is not used until it has answered; without an answer another one is opened")
+    @Test("an idle connection is asked by PING when a request comes, and is not used until it has answered; else another one is opened")
     func idleConnection() async throws {
         let certificate = try ThrowawayCertificate()
         let (pings, pinged) = AsyncStream.makeStream(of: Void.self)
@@ -339,14 +355,73 @@ struct HTTP2PeerTests {
         try await withHTTP2Client(
             trusting: certificate,
             {
-                $0.pingInterval = .milliseconds(100)
+                $0.trustedSilence = .zero
                 $0.pingTimeout = .milliseconds(500)
             }
         ) { client in
             let first = try await client.send(request(peer.port))
-            for await _ in pings { break }
             let second = try await client.send(request(peer.port))
             #expect(second.status == 200 && second.connectionId != first.connectionId)
+            let third = try await client.send(request(peer.port))
+            #expect(third.status == 200 && third.connectionId == second.connectionId, "the peer of this one answers")
+        }
+        pinged.finish()
+        let count = await pings.reduce(into: 0) { count, _ in count += 1 }
+        #expect(count == 1)
+    }
+
+    @Test("of connections that idled together one is asked; if it is lost, the others are not used either")
+    func idleTogether() async throws {
+        let certificate = try ThrowawayCertificate()
+        let (pings, pinged) = AsyncStream.makeStream(of: Void.self)
+        let both = Gate()
+        let missing = Mutex(2)
+        let silent: ScriptedPeer.Step = { connection in
+            guard let stream = connection.readHTTP2Request() else { return }
+            let isLast = missing.withLock { missing in
+                missing -= 1
+                return missing == 0
+            }
+            if isLast { both.open() }
+            both.waitBlocking()
+            connection.answer(stream: stream)
+            while let (type, flags, _, _) = connection.nextFrame() {
+                if type == 6, flags & 1 == 0 { pinged.yield() }
+            }
+        }
+        let peer = ScriptedPeer([silent, silent, Self.serve], certificate: certificate, isConcurrent: true)
+        defer { peer.stop() }
+        try await withHTTP2Client(
+            trusting: certificate,
+            {
+                $0.streamsBeforeNextConnection = 1
+                $0.trustedSilence = .zero
+                $0.pingTimeout = .milliseconds(500)
+            }
+        ) { client in
+            async let first = client.send(request(peer.port))
+            async let second = client.send(request(peer.port))
+            let used = try await [first.connectionId, second.connectionId]
+            let third = try await client.send(request(peer.port))
+            #expect(third.status == 200 && Set(used + [third.connectionId]).count == 3)
+        }
+        pinged.finish()
+        let count = await pings.reduce(into: 0) { count, _ in count += 1 }
+        #expect(count == 1)
+    }
+
+    @Test("a connection on which nothing came while a request was waited for takes no further requests")
+    func silentUntilTimeout() async throws {
+        let certificate = try ThrowawayCertificate()
+        let (_, pinged) = AsyncStream.makeStream(of: Void.self)
+        let peer = ScriptedPeer([falling(silent: pinged), Self.serve], certificate: certificate, isConcurrent: true)
+        defer { peer.stop() }
+        try await withHTTP2Client(trusting: certificate) { client in
+            let first = try await client.send(request(peer.port))
+            let failure = await failure(client, request(peer.port, timeout: .milliseconds(500)))
+            #expect(failure?.phase == .unanswered && failure?.kind == .timeout && failure?.connectionId == first.connectionId)
+            let next = try await client.send(request(peer.port, timeout: .seconds(4)))
+            #expect(next.status == 200 && next.connectionId != first.connectionId)
         }
     }
 

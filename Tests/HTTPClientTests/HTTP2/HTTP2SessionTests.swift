@@ -158,6 +158,18 @@ import Testing
         #expect(pair.peer.closed[1] == NGHTTP2_NO_ERROR.rawValue)
     }
 
+    @Test("an answer that did not wait for the whole request is the answer also if the connection is lost before the stream has ended")
+    func earlyAnswerThenLost() {
+        let pair = SessionPair(settings: [(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0)])
+        pair.submit(.sample(body: Array(repeating: 1, count: 100)))
+        pair.submit(.sample(body: Array(repeating: 1, count: 100)))
+        pair.run()
+        pair.peer.answer(1, status: 413)
+        pair.feed(pair.peer.output())
+        let lost = Dictionary(uniqueKeysWithValues: pair.client.takeLost("gone").map { ($0.exchange.stream.id, $0.ending) })
+        #expect(lost == [1: .answered, 3: .failed(.notWritten, .reset, "gone")])
+    }
+
     @Test("a body goes as far as the peer's window allows, on from where it stopped, and counts as written when it is out")
     func windows() {
         let pair = SessionPair(settings: [(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 10)])
