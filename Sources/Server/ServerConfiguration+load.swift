@@ -22,7 +22,7 @@ extension ServerConfiguration {
             try checkFile(file)
             providers.append(try await FileProvider<YAMLSnapshot>(filePath: FilePath(file)))
         }
-        return try ServerConfiguration(Settings(reader: ConfigReader(providers: providers)), cacheDirectory: environment["CACHE_DIRECTORY"])
+        return try ServerConfiguration(Settings(providers), cacheDirectory: environment["CACHE_DIRECTORY"])
     }
 
     private static func checkEnvironment(_ environment: [String: String]) throws(ConfigurationError) {
@@ -63,7 +63,7 @@ extension ServerConfiguration {
 
     /// - Parameter cacheDirectory: the one that systemd made for the service.
     private init(_ settings: Settings, cacheDirectory: String?) throws {
-        guard let url = try settings.secret(.databaseURL) else {
+        guard let url = try settings.database(.databaseURL) else {
             throw ConfigurationError(
                 "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), pass --database, or start a local "
                     + "installation with `pushwatch-dev up` and run this in its directory."
@@ -71,10 +71,10 @@ extension ServerConfiguration {
         }
         self.init(databaseURL: url)
         databaseConnections = try settings.number(.databaseConnections, DatabasePools.Sizes.least...500) ?? databaseConnections
-        readersURL = try settings.secret(.databaseReadersURL)
+        readersURL = try settings.database(.databaseReadersURL)
         readersLag = try settings.number(.databaseReadersLag, 5...3600).map { .seconds($0) } ?? readersLag
         preparesStatements = try settings.choice(.databasePreparesStatements) { Bool($0) } ?? preparesStatements
-        adminDatabaseURL = try settings.secret(.adminDatabaseURL) ?? url
+        adminDatabaseURL = try settings.database(.adminDatabaseURL) ?? url
         migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
         partitionPlan = try settings.partitionPlan()
         labelLimits = try settings.labelLimits()
@@ -90,7 +90,7 @@ extension ServerConfiguration {
         tls = try settings.tls()
         operatorsHost = settings.text(.operatorsHost) ?? httpHost
         operatorsPort = try settings.number(.operatorsPort, 0...65_535)
-        publicURL = settings.text(.publicURL)
+        publicURL = try settings.url(.publicURL)?.withoutLastSlash
         bootstrapKey = try settings.secret(.bootstrapKey, atLeast: 24)
         proxySignIn = try settings.proxySignIn()
         sessionLimits = try settings.sessionLimits()
@@ -100,11 +100,11 @@ extension ServerConfiguration {
         metricsOpen = try settings.choice(.metricsOpen) { Bool($0) } ?? metricsOpen
         alertsDirectory = settings.text(.alertsDirectory) ?? alertsDirectory
         alertsLag = try settings.number(.alertsLag, 0...600).map { .seconds($0) } ?? alertsLag
-        webhookURL = settings.text(.webhookURL)
+        webhookURL = try settings.url(.webhookURL)
         webhookSecret = try settings.webhookSecret()
         alertsHeartbeatURL = try settings.url(.alertsHeartbeatURL)
         apns = try settings.apns()
-        fcm = settings.fcm()
+        fcm = try settings.fcm()
         credentialsFile = settings.text(.credentialsFile)
         providersCAFile = settings.text(.providersCA)
         providersConnections = try settings.number(.providersConnections, 1...64) ?? providersConnections
