@@ -2,6 +2,7 @@ import Alerting
 import Delivery
 import HTTPClient
 import LiveActivities
+import Logging
 import ServiceLifecycle
 
 extension ServerParts {
