@@ -18,8 +18,7 @@ extension ServerConfiguration {
         var providers: [any ConfigProvider] = [
             EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "pushwatch")
         ]
-        if let file {
-            try checkFile(file)
+        if let file, try hasSettings(file) {
             providers.append(try await FileProvider<YAMLSnapshot>(filePath: FilePath(file)))
         }
         return try ServerConfiguration(Settings(providers), cacheDirectory: environment["CACHE_DIRECTORY"])
@@ -32,18 +31,24 @@ extension ServerConfiguration {
         }
     }
 
-    private static func checkFile(_ path: String) throws {
+    /// Whether a file has settings. Throws for one that has something else.
+    private static func hasSettings(_ path: String) throws -> Bool {
         guard let text = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError("The configuration file \(path) cannot be read.")
         }
-        let values: [(name: String, value: Any?)]
-        do {
-            values = try leaves(of: Yams.load(yaml: String(decoding: text, as: UTF8.self)), under: "")
-        } catch {
+        let document: Any?
+        do { document = try Yams.load(yaml: String(decoding: text, as: UTF8.self)) } catch {
             throw ConfigurationError("\(path) is not valid YAML: \(error)")
         }
+        guard let document, !(document is NSNull) else { return false }
+        guard document is [String: Any] else {
+            throw ConfigurationError("\(path) must be a mapping of settings, such as `http:` with `port: 8080` under it.")
+        }
+        let values = leaves(of: document, under: "")
         let known = Set(ConfigurationKey.all.flatMap(\.acceptedNames))
         for (name, value) in values.sorted(by: { $0.name < $1.name }) {
+            // All under it is commented out.
+            if value is NSNull, known.contains(where: { $0.hasPrefix(name + ".") }) { continue }
             guard known.contains(name) else {
                 throw ConfigurationError("\(path): `\(name)` is not a setting of Pushwatch; `pushwatch serve --help` lists them.")
             }
@@ -51,6 +56,7 @@ extension ServerConfiguration {
                 throw ConfigurationError("\(path): `\(name)` must be one value; where it may have several, separate them by commas.")
             }
         }
+        return true
     }
 
     /// The dotted names of what a file sets.

@@ -62,7 +62,7 @@ extension CommandTests {
         }
     }
 
-    private static let alerts = ProjectDirectory.alerts
+    static let alerts = ProjectDirectory.alerts
 
     @Test(
         "a mistyped connection string is wrong usage, and no error shows its password",

@@ -102,6 +102,23 @@ struct ConfigurationTests {
         }
     }
 
+    @Test("a file without a setting sets nothing; one that has something else is refused")
+    func noMapping() async throws {
+        try await withTestDirectory { directory in
+            let yaml = directory + "/pushwatch.yml"
+            func load() async throws -> Int {
+                try await ServerConfiguration.load(file: yaml, environment: ["PUSHWATCH_DATABASE_URL": "dbname=u"]).httpPort
+            }
+            for text in ["", "# http:\n", "---\n", "http:\n  # port: 9000\nadmin:\n  database:\n"] {
+                try text.write(toFile: yaml, atomically: true, encoding: .utf8)
+                #expect(try await load() == 8080)
+            }
+            try "- http\n".write(toFile: yaml, atomically: true, encoding: .utf8)
+            let error = await #expect(throws: ConfigurationError.self) { try await load() }
+            #expect(error?.description.contains("must be a mapping of settings") == true)
+        }
+    }
+
     @Test("a list in the file where a setting is one value is an error, not the default")
     func lists() async throws {
         try await withTestDirectory { directory in
@@ -155,7 +172,7 @@ struct ConfigurationTests {
         #expect(error?.description.contains("hush-hush") == false)
     }
     /// Without `PUSHWATCH_`.
-    private static let unusable: [([String: String], String)] = [
+    static let wrongAddresses: [([String: String], String)] = [
         (["DATABASE_URL": "postgres:/ann:hush-hush@db/x"], "PUSHWATCH_DATABASE_URL (`database.url`, --database): it does not begin"),
         (["DATABASE_URL": "hush-hush"], "Write postgresql://USER:PASSWORD@HOST/DATABASE"),
         (["DATABASE_READERS_URL": "postgresql://a:hush-hush/@b/x"], "PUSHWATCH_DATABASE_READERS_URL (`database.readersUrl`"),
@@ -172,8 +189,8 @@ struct ConfigurationTests {
         (["USERS_ISSUER": "i", "USERS_JWKS": "http://i/keys"], "(`users.jwks`) must be the path of a file, or a URL"),
     ]
 
-    @Test("an address that cannot be one is refused when it is read, and a password in it is not shown", arguments: unusable)
-    func unusable(_ settings: [String: String], _ sentence: String) async throws {
+    @Test("an address that cannot be one is refused when it is read, and a password in it is not shown", arguments: wrongAddresses)
+    func wrongAddress(_ settings: [String: String], _ sentence: String) async throws {
         let others = [
             "DATABASE_URL": "dbname=u", "APNS_TEAM_ID": "t", "APNS_KEY_ID": "k", "APNS_KEY_FILE": "/k", "FCM_SERVICE_ACCOUNT_FILE": "/a",
         ]
