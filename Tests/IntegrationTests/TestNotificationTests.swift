@@ -47,7 +47,11 @@ extension WholeService {
                         #expect(unknown.code == 1 && unknown.output.contains("Not reached: pager"), "\(unknown.output)")
                         #expect(try await pool.query("SELECT count(*) FROM notifications WHERE state = 'pending'")[0].decode(Int.self) == 0)
                         let waiting = try RunningCommand(["alerts", "test", "--receiver", "pager"], settings: ["DATABASE_URL": database])
-                        let firing = { try await pool.query("SELECT count(*) FROM alerts WHERE state = 'firing'")[0].decode(Int.self) }
+                        let firing = {
+                            try await pool.query(
+                                "SELECT count(*) FROM alerts WHERE state = 'firing' AND rule = 'PushwatchTestNotification'"
+                            )[0].decode(Int.self)
+                        }
                         try await eventually("the test alert fires") { try await firing() == 1 }
                         #expect(try await waiting.interrupt() == 130, "\(waiting.text)")
                         #expect(waiting.text.contains("The test alert is resolved"), "\(waiting.text)")
