@@ -68,12 +68,11 @@ struct Settings {
     /// A connection string. It may have a password, so the error does not show it.
     func database(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
         guard let text = try secret(key) else { return nil }
-        if let fault = ConnectionString.fault(in: text) {
-            throw ConfigurationError(
-                "\(key.environmentName) (`\(key.name)`, --database): \(fault). Write postgresql://USER:PASSWORD@HOST/DATABASE."
-            )
-        }
-        return text
+        guard let fault = ConnectionString.fault(in: text) else { return text }
+        let option = key == .databaseReadersURL ? "" : ", --database"
+        throw ConfigurationError(
+            "\(key.environmentName) (`\(key.name)`\(option)): \(fault). Write postgresql://USER:PASSWORD@HOST/DATABASE."
+        )
     }
 
     /// Several, separated by commas.
