@@ -212,7 +212,7 @@ let package = Package(
             "CommandLineKit",
             [
                 "AlertRules", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Server", .argumentParser, .logging,
-                .metrics, .nioCore,
+                .metrics, .nioCore, .unixSignals,
             ]
         ),
 

@@ -1,6 +1,5 @@
 package import ArgumentParser
 import Foundation
-import NIOCore
 import Server
 
 /// The program's entry point: runs the command of the command line and ends the process with the project's exit codes.
@@ -10,32 +9,34 @@ package enum CommandProgram {
         "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 environment error (a database, file or port is missing)."
 
     package static func run(_ root: (some AsyncParsableCommand).Type) async {
-        do {
-            var command = try root.parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-        } catch {
-            finish(error, of: root)
+        let command = Task { try await perform(root) }
+        Terminal.onOutputFailure { command.cancel() }
+        let result = await command.result
+        if case .failure(let error) = result { finish(error, of: root) }
+        Terminal.endIfOutputFailed()
+    }
+
+    private static func perform(_ root: (some AsyncParsableCommand).Type) async throws {
+        var command = try root.parseAsRoot()
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
         }
     }
 
     /// ArgumentParser exits with 64 on wrong usage, this project with 2. Every other error has its own code.
     private static func finish(_ error: any Error, of root: any ParsableCommand.Type) -> Never {
-        if let failure = error as? CommandFailure {
+        Terminal.endIfOutputFailed()
+        if let failure = CommandFailure(error) {
             Terminal.printError(failure.message)
             exit(failure.code)
-        }
-        if let failure = error as? IOError, failure.errnoCode == EADDRINUSE {
-            Terminal.printError("The port is in use by another program. Choose another: --port of `up`, PUSHWATCH_HTTP_PORT of `serve`.")
-            exit(3)
         }
         let code = root.exitCode(for: error)
         let text = root.fullMessage(for: error)
         if code.isSuccess {
-            if !text.isEmpty { print(text) }
+            if !text.isEmpty { Terminal.printLine(text) }
+            Terminal.endIfOutputFailed()
             exit(0)
         }
         if !text.isEmpty { Terminal.printError(text) }

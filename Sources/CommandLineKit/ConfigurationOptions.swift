@@ -52,7 +52,7 @@ package struct ConfigurationOptions: ParsableArguments {
 }
 
 extension ConfigurationOptions {
-    /// Runs `body` with a small pool on the database, and turns the errors that a person can act on into sentences.
+    /// Runs `body` with a small pool on the database.
     package func withPool<Value>(
         connections: Int = 2,
         logLevel: Logger.Level = .error,
@@ -65,14 +65,6 @@ extension ConfigurationOptions {
             logger: Logger(label: "pushwatch")
         )
         defer { pool.close() }
-        do {
-            return try await body(pool, configuration)
-        } catch let error as PostgresError where error.isUnavailable {
-            throw CommandFailure.environment("The database cannot be reached: \(error.message)")
-        } catch let error as PostgresError where error.code == .undefinedTable {
-            throw CommandFailure.check("The database's schema is missing or of another version. Run `pushwatch migrate`.")
-        } catch let problem as Problem {
-            throw CommandFailure.usage(problem.detail)
-        }
+        return try await body(pool, configuration)
     }
 }

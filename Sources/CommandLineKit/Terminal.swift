@@ -39,9 +39,51 @@ package enum Terminal {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            guard written > 0 else { return }
-            rest = rest.dropFirst(written)
+            if written > 0 {
+                rest = rest.dropFirst(written)
+            } else if errno == EAGAIN {
+                // A terminal or pipe that another program has made non-blocking.
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&entry, 1, -1)
+            } else if errno != EINTR {
+                // Of errors on standard error nobody can be informed.
+                if descriptor == 1 { outputFailed(errno) }
+                return
+            }
         }
+    }
+}
+
+extension Terminal {
+    private struct Output {
+        /// The number of the first error of standard output.
+        var failure: Int32?
+        var onFailure: @Sendable () -> Void = {}
+    }
+
+    private static let output = Mutex(Output())
+
+    private static func outputFailed(_ error: Int32) {
+        let onFailure = output.withLock { output -> @Sendable () -> Void in
+            guard output.failure == nil else { return {} }
+            output.failure = error
+            return output.onFailure
+        }
+        onFailure()
+    }
+
+    /// `body` is called when standard output can no longer be written: nothing that a command goes on to do is seen.
+    static func onOutputFailure(_ body: @escaping @Sendable () -> Void) { output.withLock { $0.onFailure = body } }
+
+    /// Ends the process if some of standard output is missing: as SIGPIPE does when the reader has ended, else with an error.
+    static func endIfOutputFailed() {
+        guard let error = output.withLock({ $0.failure }) else { return }
+        if error == EPIPE {
+            signal(SIGPIPE, SIG_DFL)
+            raise(SIGPIPE)
+        }
+        printError("Standard output cannot be written: \(String(cString: strerror(error))). What the command did before is done.")
+        exit(3)
     }
 }
 

@@ -26,6 +26,9 @@ package final class BlockingConnection {
 
     /// Connects, blocking until a server answers or the connect timeout has passed for each host (libpq keeps it, sign-in included).
     init(_ configuration: PostgresConfiguration) throws(PostgresError) {
+        if let fault = ConnectionString.fault(in: configuration.url) {
+            throw PostgresError(.connectionFailure, "the connection string cannot be used: \(fault)")
+        }
         let settings = SessionSettings(configuration)
         var options: [(String, String)] = [
             // What stands before the URL is a default; what stands after it, our own need.

@@ -37,18 +37,3 @@ final class HostOrder: Sendable {
         return Dictionary(uniqueKeysWithValues: several)
     }
 }
-
-/// What a connection string says, by keyword.
-enum ConnectionString {
-    static func keywords(of url: String) -> [String: String] {
-        guard let parsed = PQconninfoParse(url, nil) else { return [:] }
-        defer { PQconninfoFree(parsed) }
-        var found: [String: String] = [:]
-        var entry = parsed
-        while let keyword = entry.pointee.keyword {
-            if let value = entry.pointee.val { found[String(cString: keyword)] = String(cString: value) }
-            entry += 1
-        }
-        return found
-    }
-}

@@ -15,6 +15,9 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         package static let lockNotAvailable = Code(rawValue: "55P03")
         package static let queryCancelled = Code(rawValue: "57014")
         static let adminShutdown = Code(rawValue: "57P01")
+        package static let insufficientPrivilege = Code(rawValue: "42501")
+        /// The server is a standby, or its transactions only read.
+        package static let readOnlyTransaction = Code(rawValue: "25006")
         package static let undefinedTable = Code(rawValue: "42P01")
         static let duplicateDatabase = Code(rawValue: "42P04")
         static let statementExists = Code(rawValue: "42P05")
@@ -61,7 +64,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// The database cannot work now (away, starting, out of connections or disk, a part of it away, pool exhausted): worth a 503 and a later
     /// try.
     package var isUnavailable: Bool {
-        isConnectionLoss || code == .poolExhausted || code.codeClass == "53" || code.codeClass == "58" || code.rawValue == "25006"
+        isConnectionLoss || code == .poolExhausted || code.codeClass == "53" || code.codeClass == "58" || code == .readOnlyTransaction
             || code == .internalError
     }
 

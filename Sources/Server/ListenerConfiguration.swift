@@ -1,3 +1,6 @@
+import Foundation
+import NIOCore
+
 /// One listener: where it listens, and who comes in there.
 struct ListenerConfiguration: Sendable, Hashable {
     enum Audience: Sendable {
@@ -11,6 +14,9 @@ struct ListenerConfiguration: Sendable, Hashable {
     var host: String
     var port: Int
     var usesTLS: Bool
+    /// The settings that `host` and `port` are from.
+    var hostKey = ConfigurationKey.httpHost
+    var portKey = ConfigurationKey.httpPort
 
     /// `port`: the one the system chose, where none was asked for.
     func url(port chosen: Int?) -> String { "\(usesTLS ? "https" : "http")://\(host):\(chosen ?? port)" }
@@ -26,6 +32,41 @@ extension ServerConfiguration {
             usesTLS: tls != nil
         )
         guard let port = operatorsPort else { return [main] }
-        return [main, ListenerConfiguration(audience: .everyone, host: operatorsHost, port: port, usesTLS: tls != nil)]
+        return [
+            main,
+            ListenerConfiguration(
+                audience: .everyone,
+                host: operatorsHost,
+                port: port,
+                usesTLS: tls != nil,
+                hostKey: .operatorsHost,
+                portKey: .operatorsPort
+            ),
+        ]
+    }
+}
+
+extension ListenerConfiguration {
+    /// What to change when the system does not let this listener listen; nil for any other error.
+    func failure(_ error: any Error) -> ConfigurationError? {
+        let hostSetting = "\(hostKey.environmentName) (`\(hostKey.name)`)"
+        let portSetting = "\(portKey.environmentName) (`\(portKey.name)`)"
+        if error is SocketAddressError.UnknownHost {
+            return ConfigurationError("\(hostSetting): `\(host)` is not a host that can be resolved. Set it to an address of this machine.")
+        }
+        guard let error = error as? IOError else { return nil }
+        switch error.errnoCode {
+        case EADDRINUSE:
+            return ConfigurationError(
+                "\(portSetting): port \(port) of \(host) is in use by another program. Choose another one (`pushwatch-dev up`: --port)."
+            )
+        case EACCES, EPERM:
+            return ConfigurationError(
+                "\(portSetting): this user may not listen on port \(port). Choose one from 1024 on, or give the program CAP_NET_BIND_SERVICE."
+            )
+        case EADDRNOTAVAIL:
+            return ConfigurationError("\(hostSetting): \(host) is not an address of this machine; 0.0.0.0 stands for all of them.")
+        default: return ConfigurationError("\(hostSetting), \(portSetting): no listener at \(host):\(port): \(error).")
+        }
     }
 }

@@ -50,6 +50,7 @@ package struct PushwatchServer {
     package func run(gracefulShutdownSignals: [UnixSignal] = [.sigterm, .sigint]) async throws {
         ProcessLimits.raiseDescriptors()
         var configuration = configuration
+        try configuration.checkFiles()
         try configuration.apply(.current(), logger: logger)
         let parts = try ServerParts(configuration, metrics: metrics, hooks: hooks, logger: logger)
         var settings = ServiceGroupConfiguration(

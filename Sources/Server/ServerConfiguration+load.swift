@@ -18,11 +18,10 @@ extension ServerConfiguration {
         var providers: [any ConfigProvider] = [
             EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "pushwatch")
         ]
-        if let file {
-            try checkFile(file)
+        if let file, try hasSettings(file) {
             providers.append(try await FileProvider<YAMLSnapshot>(filePath: FilePath(file)))
         }
-        return try ServerConfiguration(Settings(reader: ConfigReader(providers: providers)), cacheDirectory: environment["CACHE_DIRECTORY"])
+        return try ServerConfiguration(Settings(providers), cacheDirectory: environment["CACHE_DIRECTORY"])
     }
 
     private static func checkEnvironment(_ environment: [String: String]) throws(ConfigurationError) {
@@ -32,18 +31,24 @@ extension ServerConfiguration {
         }
     }
 
-    private static func checkFile(_ path: String) throws {
+    /// Whether a file has settings. Throws for one that has something else.
+    private static func hasSettings(_ path: String) throws -> Bool {
         guard let text = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError("The configuration file \(path) cannot be read.")
         }
-        let values: [(name: String, value: Any?)]
-        do {
-            values = try leaves(of: Yams.load(yaml: String(decoding: text, as: UTF8.self)), under: "")
-        } catch {
+        let document: Any?
+        do { document = try Yams.load(yaml: String(decoding: text, as: UTF8.self)) } catch {
             throw ConfigurationError("\(path) is not valid YAML: \(error)")
         }
+        guard let document, !(document is NSNull) else { return false }
+        guard document is [String: Any] else {
+            throw ConfigurationError("\(path) must be a mapping of settings, such as `http:` with `port: 8080` under it.")
+        }
+        let values = leaves(of: document, under: "")
         let known = Set(ConfigurationKey.all.flatMap(\.acceptedNames))
         for (name, value) in values.sorted(by: { $0.name < $1.name }) {
+            // All under it is commented out.
+            if value is NSNull, known.contains(where: { $0.hasPrefix(name + ".") }) { continue }
             guard known.contains(name) else {
                 throw ConfigurationError("\(path): `\(name)` is not a setting of Pushwatch; `pushwatch serve --help` lists them.")
             }
@@ -51,6 +56,7 @@ extension ServerConfiguration {
                 throw ConfigurationError("\(path): `\(name)` must be one value; where it may have several, separate them by commas.")
             }
         }
+        return true
     }
 
     /// The dotted names of what a file sets.
@@ -63,7 +69,7 @@ extension ServerConfiguration {
 
     /// - Parameter cacheDirectory: the one that systemd made for the service.
     private init(_ settings: Settings, cacheDirectory: String?) throws {
-        guard let url = try settings.secret(.databaseURL) else {
+        guard let url = try settings.database(.databaseURL) else {
             throw ConfigurationError(
                 "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), pass --database, or start a local "
                     + "installation with `pushwatch-dev up` and run this in its directory."
@@ -71,10 +77,10 @@ extension ServerConfiguration {
         }
         self.init(databaseURL: url)
         databaseConnections = try settings.number(.databaseConnections, DatabasePools.Sizes.least...500) ?? databaseConnections
-        readersURL = try settings.secret(.databaseReadersURL)
+        readersURL = try settings.database(.databaseReadersURL)
         readersLag = try settings.number(.databaseReadersLag, 5...3600).map { .seconds($0) } ?? readersLag
         preparesStatements = try settings.choice(.databasePreparesStatements) { Bool($0) } ?? preparesStatements
-        adminDatabaseURL = try settings.secret(.adminDatabaseURL) ?? url
+        adminDatabaseURL = try settings.database(.adminDatabaseURL) ?? url
         migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
         partitionPlan = try settings.partitionPlan()
         labelLimits = try settings.labelLimits()
@@ -90,7 +96,7 @@ extension ServerConfiguration {
         tls = try settings.tls()
         operatorsHost = settings.text(.operatorsHost) ?? httpHost
         operatorsPort = try settings.number(.operatorsPort, 0...65_535)
-        publicURL = settings.text(.publicURL)
+        publicURL = try settings.url(.publicURL)?.withoutLastSlash
         bootstrapKey = try settings.secret(.bootstrapKey, atLeast: 24)
         proxySignIn = try settings.proxySignIn()
         sessionLimits = try settings.sessionLimits()
@@ -100,11 +106,11 @@ extension ServerConfiguration {
         metricsOpen = try settings.choice(.metricsOpen) { Bool($0) } ?? metricsOpen
         alertsDirectory = settings.text(.alertsDirectory) ?? alertsDirectory
         alertsLag = try settings.number(.alertsLag, 0...600).map { .seconds($0) } ?? alertsLag
-        webhookURL = settings.text(.webhookURL)
+        webhookURL = try settings.url(.webhookURL)
         webhookSecret = try settings.webhookSecret()
         alertsHeartbeatURL = try settings.url(.alertsHeartbeatURL)
         apns = try settings.apns()
-        fcm = settings.fcm()
+        fcm = try settings.fcm()
         credentialsFile = settings.text(.credentialsFile)
         providersCAFile = settings.text(.providersCA)
         providersConnections = try settings.number(.providersConnections, 1...64) ?? providersConnections

@@ -2,9 +2,19 @@ import Alerting
 import Delivery
 import HTTPClient
 import LiveActivities
+import Logging
 import ServiceLifecycle
 
 extension ServerParts {
+    /// A trial without receivers is fine; in production it is a file that was forgotten.
+    func warnOfNoReceivers() {
+        guard configuration.roles.contains(.alert), receivers.set.people.isEmpty else { return }
+        logger.warning(
+            "no receiver of alerts but the log is configured: nobody is notified",
+            metadata: ["file": "\(configuration.alertsDirectory)/receivers.yml"]
+        )
+    }
+
     /// What a process with the role `alert` runs.
     func alerting() -> [any Service] {
         let toReceivers: AlertHTTP = { [http] in try await http.send($0) }

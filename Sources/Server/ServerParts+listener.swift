@@ -28,7 +28,7 @@ extension ServerParts {
                 idleTimeout: TimeAmount(configuration.httpIdleTimeout)
             )
         )
-        return Application(
+        let application = Application(
             responder: responder,
             server: try configuration.tls.map { try .tls(plain, tlsConfiguration: $0.serverConfiguration()) } ?? plain,
             configuration: .init(
@@ -48,6 +48,17 @@ extension ServerParts {
             },
             logger: logger.withoutServices
         )
+        return Listener(configuration: listener, application: application)
+    }
+}
+
+/// A listener whose error says which setting to change.
+private struct Listener: Service {
+    let configuration: ListenerConfiguration
+    let application: any Service
+
+    func run() async throws {
+        do { try await application.run() } catch { throw configuration.failure(error) ?? error }
     }
 }
 

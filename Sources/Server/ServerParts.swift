@@ -174,6 +174,7 @@ struct ServerParts: Sendable {
             let engine = try await DatabaseEngine.read(on: admin)
             ingestor.adapt(to: engine)
             logger.notice("database", metadata: ["engine": "\(engine)"])
+            warnOfNoReceivers()
             for (listener, responder) in listeners {
                 let router = try await router(for: listener.audience)
                 if listener.audience == .everyone { hooks.routes(router) }

@@ -105,21 +105,35 @@ extension Settings {
             teamId: values[0]!,
             keyId: values[1]!,
             keyFile: values[2]!,
-            productionURL: text(.apnsProduction) ?? ConfigurationKey.apnsProduction.standard,
-            sandboxURL: text(.apnsSandbox) ?? ConfigurationKey.apnsSandbox.standard,
+            productionURL: try endpoint(.apnsProduction),
+            sandboxURL: try endpoint(.apnsSandbox),
             app: text(.apnsApp)
         )
     }
 
-    func fcm() -> ServerConfiguration.FCM? {
-        text(.fcmAccountFile).map { .init(serviceAccountFile: $0, url: text(.fcmURL) ?? ConfigurationKey.fcmURL.standard) }
+    func fcm() throws(ConfigurationError) -> ServerConfiguration.FCM? {
+        guard let file = text(.fcmAccountFile) else { return nil }
+        return .init(serviceAccountFile: file, url: try endpoint(.fcmURL))
     }
 
     func users() throws(ConfigurationError) -> ServerConfiguration.Users? {
-        guard let jwks = text(.usersJWKS) else { return nil }
+        let parts = [ConfigurationKey.usersIssuer, .usersAudience]
+        guard let jwks = text(.usersJWKS) else {
+            guard let given = parts.first(where: { text($0) != nil }) else { return nil }
+            throw ConfigurationError(
+                "\(given.environmentName) needs \(ConfigurationKey.usersJWKS.environmentName) too: without keys every app user is refused."
+            )
+        }
         guard let issuer = text(.usersIssuer) else {
             throw ConfigurationError(
                 "\(ConfigurationKey.usersJWKS.environmentName) needs \(ConfigurationKey.usersIssuer.environmentName) too."
+            )
+        }
+        // Keys that anybody on the way could replace would let anybody in.
+        guard !jwks.contains("://") || jwks.isHTTPAddress && jwks.hasPrefix("https://") else {
+            throw ConfigurationError(
+                "\(ConfigurationKey.usersJWKS.environmentName) (`\(ConfigurationKey.usersJWKS.name)`) must be the path of a file, or a URL that "
+                    + "begins with https:// and a host."
             )
         }
         return .init(issuer: issuer, audience: text(.usersAudience), jwks: jwks)

@@ -2,12 +2,23 @@ import Alerting
 import Configuration
 import Foundation
 import HTTPClient
+import Postgres
 
 /// Typed reading of single settings.
 struct Settings {
-    let reader: ConfigReader
+    private let reader: ConfigReader
+    /// Of one provider each, in the same order.
+    private let single: [ConfigReader]
 
-    func text(_ key: ConfigurationKey) -> String? {
+    /// - Parameter providers: the first one that has a setting counts.
+    init(_ providers: [any ConfigProvider]) {
+        reader = ConfigReader(providers: providers)
+        single = providers.map { ConfigReader(provider: $0) }
+    }
+
+    func text(_ key: ConfigurationKey) -> String? { text(key, in: reader) }
+
+    private func text(_ key: ConfigurationKey, in reader: ConfigReader) -> String? {
         reader.string(forKey: ConfigKey(key.name), isSecret: key.isSecret).flatMap { $0.isEmpty ? nil : $0 }
     }
 
@@ -39,25 +50,48 @@ struct Settings {
     /// The value may be a secret, so the error does not show it.
     func url(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
         guard let url = try key.isSecret ? secret(key) : text(key) else { return nil }
-        guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
-            throw ConfigurationError("\(key.environmentName) (`\(key.name)`) must begin with https:// or http://.")
+        guard url.isHTTPAddress else {
+            throw ConfigurationError("\(key.environmentName) (`\(key.name)`) must begin with https:// or http:// and a host.")
         }
         return url
+    }
+
+    /// Of a provider, or the setting's default.
+    func endpoint(_ key: ConfigurationKey) throws(ConfigurationError) -> String {
+        let url = text(key) ?? key.standard
+        guard url.isHTTPAddress, url.hasPrefix("https://") else {
+            throw ConfigurationError("\(key.environmentName) (`\(key.name)`) must begin with https:// and a host.")
+        }
+        return url.withoutLastSlash
+    }
+
+    /// A connection string. It may have a password, so the error does not show it.
+    func database(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
+        guard let text = try secret(key) else { return nil }
+        guard let fault = ConnectionString.fault(in: text) else { return text }
+        let option = key == .databaseReadersURL ? "" : ", --database"
+        throw ConfigurationError(
+            "\(key.environmentName) (`\(key.name)`\(option)): \(fault). Write postgresql://USER:PASSWORD@HOST/DATABASE."
+        )
     }
 
     /// Several, separated by commas.
     func urls(_ key: ConfigurationKey) throws(ConfigurationError) -> [String] {
         let urls = try list(key)
-        guard urls.allSatisfy({ $0.hasPrefix("https://") || $0.hasPrefix("http://") }) else {
-            throw ConfigurationError("\(key.environmentName) (`\(key.name)`): each URL must begin with https:// or http://.")
+        guard urls.allSatisfy(\.isHTTPAddress) else {
+            throw ConfigurationError("\(key.environmentName) (`\(key.name)`): each URL must begin with https:// or http:// and a host.")
         }
         return urls
     }
 
-    /// From its own setting, or from the file that `…File` names, whose last line end does not count.
+    /// From its own setting, or from the file that `…File` names, whose last line end does not count. Either form of the environment goes
+    /// before either form of the file.
     func secret(_ key: ConfigurationKey, atLeast length: Int = 1) throws(ConfigurationError) -> String? {
-        var secret = text(key)
-        if secret == nil { secret = try secretFromFile(key) }
+        var secret: String?
+        for reader in single where secret == nil {
+            secret = text(key, in: reader)
+            if secret == nil { secret = try secretFromFile(key, in: reader) }
+        }
         guard let secret else { return nil }
         guard secret.utf8.count >= length else {
             throw ConfigurationError("\(key.environmentName) must have at least \(length) characters.")
@@ -74,11 +108,19 @@ struct Settings {
         }
     }
 
-    private func secretFromFile(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
+    private func secretFromFile(_ key: ConfigurationKey, in reader: ConfigReader) throws(ConfigurationError) -> String? {
         guard let name = key.fileName, let path = reader.string(forKey: ConfigKey(name)), !path.isEmpty else { return nil }
         guard let bytes = FileManager.default.contents(atPath: path), let text = String(bytes: bytes, encoding: .utf8) else {
             throw ConfigurationError("\(ConfigurationKey.environmentName(of: name)) names \(path), which cannot be read.")
         }
         return String(text.reversed().drop(while: \.isNewline).reversed())
     }
+}
+
+extension String {
+    /// With a host, and no space that a line end or a comma left in it.
+    var isHTTPAddress: Bool { wholeMatch(of: /https?:\/\/[^\s\/?#]+\S*/) != nil }
+
+    /// What paths are put behind.
+    var withoutLastSlash: String { hasSuffix("/") ? String(dropLast()) : self }
 }

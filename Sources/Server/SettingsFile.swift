@@ -52,8 +52,8 @@ struct SettingsMapping {
 
     /// `url`, which must be there.
     func url() throws(ConfigurationError) -> String {
-        guard let url = members["url"] as? String, url.hasPrefix("https://") || url.hasPrefix("http://") else {
-            throw ConfigurationError("\(path): `url` must begin with https:// or http://.")
+        guard let url = members["url"] as? String, url.isHTTPAddress else {
+            throw ConfigurationError("\(path): `url` must begin with https:// or http:// and a host.")
         }
         return url
     }

@@ -73,20 +73,31 @@ extension AlertsCommand {
             _ severity: Severity,
             _ pool: PostgresPool
         ) async throws -> [TestNotification.TestNotificationResult] {
-            let audit = AuditRecorder(by: author)
-            let id = try await TestNotification.fire(receivers: names, severity: severity, recording: audit, on: pool)
+            let interruption = await Interruption()
+            let id = try await TestNotification.fire(receivers: names, severity: severity, recording: AuditRecorder(by: author), on: pool)
+            let results: [TestNotification.TestNotificationResult]?
             do {
-                try await settled(id, "firing", pool)
-                try await TestNotification.resolve(id, at: .now(), on: pool)
-                try await settled(id, "resolved", pool)
+                results = try await interruption.until {
+                    try await settled(id, "firing", pool)
+                    try await TestNotification.resolve(id, at: .now(), on: pool)
+                    try await settled(id, "resolved", pool)
+                    return try await TestNotification.results(of: id, on: pool)
+                }
             } catch {
-                try? await TestNotification.resolve(id, at: .now(), on: pool)
-                try? await TestNotification.withdraw(id, at: .now(), on: pool)
+                try? await end(id, pool)
                 throw error
             }
-            let results = try await TestNotification.results(of: id, on: pool)
-            try await TestNotification.withdraw(id, at: .now(), on: pool)
+            try await end(id, pool)
+            guard let results else {
+                throw CommandFailure(message: "Interrupted. The test alert is resolved.", code: Interruption.exitCode)
+            }
             return results
+        }
+
+        /// Whatever became of the test, its alert does not stay open.
+        private func end(_ id: UUID, _ pool: PostgresPool) async throws {
+            try await TestNotification.resolve(id, at: .now(), on: pool)
+            try await TestNotification.withdraw(id, at: .now(), on: pool)
         }
 
         /// Waits until every notification of this kind is settled or the time is up.

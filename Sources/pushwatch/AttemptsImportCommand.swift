@@ -52,12 +52,10 @@ struct AttemptsImportCommand: AsyncParsableCommand {
             throw CommandFailure.check(
                 "\(file): \(failure). Everything before that is stored; import the complete file, and only the rest is added."
             )
-        } catch let error as PostgresError where error.isUnavailable {
+        } catch let error as PostgresError where error.isUnavailable && error.code != .readOnlyTransaction {
             throw CommandFailure.environment(
                 "The database cannot be reached: \(error.message). Run the import again: it continues where it stopped, and nothing is stored twice."
             )
-        } catch let error as PostgresError where error.code == .undefinedTable {
-            throw CommandFailure.check("The database's schema is missing or of another version. Run `pushwatch migrate`.")
         }
     }
 

@@ -52,8 +52,8 @@ struct DatabaseDistributeCommand: AsyncParsableCommand {
         } catch let refusal as DistributionRefusal {
             throw CommandFailure.check(refusal.description)
         } catch let error as MigrationError {
-            throw CommandFailure.check(error.message)
-        } catch let error as PostgresError where error.isUnavailable {
+            throw CommandFailure(error)
+        } catch let error as PostgresError where error.isUnavailable && error.code != .readOnlyTransaction {
             throw CommandFailure.environment("The database, or one of its nodes, cannot be reached: \(error.message)")
         } catch let error as PostgresError where error.code == .lockNotAvailable {
             throw CommandFailure.check("\(error.message). What was distributed stays so; run this again.")

@@ -120,26 +120,11 @@ struct DeadLettersCommand: AsyncParsableCommand {
                 if dryRun {
                     total = try await store.deadLetters(filter, limit: 100_000).count
                 } else {
-                    total = try await retry(filter, store)
+                    total = try await store.retryAllDeadLetters(filter, lifetime: expiresIn.duration, recording: AuditRecorder(by: author))
                 }
                 if json { return try Terminal.printLine(json: [dryRun ? "matching" : "retried": total]) }
                 Terminal.printLine(dryRun ? "\(total) deliveries match." : "\(total) deliveries are in their queues again.")
             }
-        }
-
-        /// In portions, each with an entry of its own: those before one that fails are done.
-        private func retry(_ filter: DeadLetterFilter, _ store: SendStore) async throws -> Int {
-            var total = 0
-            var count = SendStore.retryLimit
-            while count == SendStore.retryLimit {
-                count = try await store.retryDeadLetters(
-                    filter,
-                    lifetime: expiresIn.duration,
-                    recording: AuditRecorder(by: author)
-                )
-                total += count
-            }
-            return total
         }
     }
 }

@@ -52,10 +52,8 @@ struct MigrateCommand: AsyncParsableCommand {
             }
             if migrations.isEmpty, !json { Terminal.printLine("The schema is up to date.") }
             if status, migrations.contains(where: { $0.appliedAt == nil }) { throw CommandFailure.check("Run `pushwatch migrate`.") }
-        } catch let error as PostgresError where error.isUnavailable {
-            throw CommandFailure.environment("The database cannot be reached: \(error.message)")
         } catch let error as MigrationError {
-            throw CommandFailure.check(error.message)
+            throw CommandFailure(error)
         }
     }
 }

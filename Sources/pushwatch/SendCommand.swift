@@ -72,12 +72,10 @@ struct SendCommand: AsyncParsableCommand {
         let sent = try await caller.call("POST", "/sends", try request(now: .now()))
         guard let id = sent.json.member("sendId") else { throw CommandFailure.check("\(caller.url) is not a Pushwatch server.") }
         if validateOnly { return try show(sent.text, sent.json) }
-        guard wait else {
-            Terminal.printLine(
-                json ? sent.text : "\(sent.status == 200 ? "Stored before" : "Accepted"): \(id). See GET /sends/\(id), or --wait."
-            )
-            return
-        }
+        let stored = "\(sent.status == 200 ? "Stored before" : "Accepted"): \(id)."
+        guard wait else { return Terminal.printLine(json ? sent.text : "\(stored) See GET /sends/\(id), or --wait.") }
+        // Before the waiting, which may fail: a send without its id can neither be looked up nor sent again.
+        Terminal.printError(stored)
         try await report(caller, id)
     }
 

@@ -39,8 +39,6 @@ struct ServeCommand: AsyncParsableCommand {
         hooks.onListening = { url in logger.notice("listening", metadata: ["url": "\(url)"]) }
         do {
             try await PushwatchServer(configuration: configuration, metrics: metrics, hooks: hooks, logger: logger).run()
-        } catch let error as ConfigurationError {
-            throw CommandFailure.environment(error.description)
         } catch let error as MigrationError {
             throw CommandFailure.environment(error.message)
         }

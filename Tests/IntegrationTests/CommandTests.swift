@@ -1,4 +1,7 @@
 import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
 import Postgres
 import TestDatabase
 import Testing
@@ -32,6 +35,83 @@ struct CommandTests {
     func filterRequired(arguments: [String]) async throws {
         let done = try await Shell.run(ServerProcess.binary, arguments)
         #expect(done.code == 2, "\(done.output)")
+    }
+}
+
+extension CommandTests {
+    /// With standard output to a place of the shell's choosing; standard error is what is returned.
+    private func run(_ arguments: [String], into output: String, before: String = "") async throws -> Shell.Done {
+        try await Shell.run("/bin/bash", ["-c", "\(before) exec \"$0\" \"$@\" \(output)", ServerProcess.binary] + arguments)
+    }
+
+    @Test("output that cannot be written is exit code 3, whatever printed it", arguments: [["rules", "check", alerts], ["--help"]])
+    func fullDisk(arguments: [String]) async throws {
+        let done = try await run(arguments, into: ">/dev/full")
+        #expect(done.code == 3)
+        #expect(done.output.hasPrefix("Standard output cannot be written: No space left on device"), "\(done.output)")
+    }
+
+    @Test("a reader that has ended ends a command quietly, as SIGPIPE does, also where that is ignored")
+    func readerEnded() async throws {
+        try await withTestDirectory { directory in
+            // A pipe whose last reader is gone before the program starts.
+            let pipe = "trap '' PIPE; mkfifo \(directory)/p; exec 3<>\(directory)/p 4>\(directory)/p 3>&-;"
+            let done = try await run(["rules", "check", Self.alerts], into: ">&4", before: pipe)
+            #expect(done.code == SIGPIPE)
+            #expect(done.output.isEmpty, "\(done.output)")
+        }
+    }
+
+    static let alerts = ProjectDirectory.alerts
+
+    @Test(
+        "a mistyped connection string is wrong usage, and no error shows its password",
+        arguments: [
+            ["alerts", "list"], ["migrate"], ["serve"], ["database", "status"], ["attempts", "tail"], ["rules", "check", alerts],
+        ]
+    )
+    func mistypedDatabase(arguments: [String]) async throws {
+        for text in ["postgres:/ann:hush@127.0.0.1:1/x", "postgresql://ann:hush/@127.0.0.1:1/x", "hush"] {
+            let done = try await Shell.run(ServerProcess.binary, arguments + ["--database", text])
+            #expect(done.code == 2 && done.output.contains("`database.url`, --database"), "\(done.output)")
+            #expect(!done.output.contains("hush"), "\(done.output)")
+        }
+    }
+
+    @Test("what a login may not do, and a read-only server, are environment errors with what to change")
+    func refusedByDatabase() async throws {
+        try await withDatabaseURL { database in
+            func run(_ arguments: [String], _ option: String) async throws -> Shell.Done {
+                let url = database + (database.contains("?") ? "&" : "?") + "options=-c%20" + option
+                return try await Shell.run(ServerProcess.binary, arguments + ["--database", url])
+            }
+            let denied = try await run(["keys", "list"], "role%3Dpushwatch_sender")
+            #expect(denied.code == 3 && denied.output.contains("The database refuses it: permission denied"), "\(denied.output)")
+            let arguments = ["throttles", "add", "--provider", "fcm", "--per-minute", "60", "--duration", "5m"]
+            let readOnly = try await run(arguments, "default_transaction_read_only%3Don")
+            #expect(readOnly.code == 3 && readOnly.output.contains("The database is read-only: cannot execute"), "\(readOnly.output)")
+        }
+    }
+
+    @Test("`send --wait` says which send it waits for before it waits; the JSON on standard output stays one document")
+    func waiting() async throws {
+        let router = Router()
+        router.post("sends") { _, _ in Self.json(#"{"sendId": "s-17"}"#, .accepted) }
+        router.get("sends/s-17") { request, _ in
+            request.headers[.authorization] == "Bearer works"
+                ? Self.json(#"{"sendId": "s-17", "state": "sent"}"#, .ok) : Self.json(#"{"detail": "broken"}"#, .internalServerError)
+        }
+        try await withRouter(router) { url in
+            let arguments = ["send", "--uid", "ann", "--title", "x", "--wait", "--url", url]
+            let broken = try await Shell.run(ServerProcess.binary, arguments + ["--key", "fails"])
+            #expect(broken.code == 1 && broken.output.hasPrefix("Accepted: s-17.\n"), "\(broken.output)")
+            let sent = try await run(arguments + ["--key", "works", "--json"], into: "2>/dev/null")
+            #expect(sent.code == 0 && sent.output == "{\"sendId\": \"s-17\", \"state\": \"sent\"}\n", "\(sent.output)")
+        }
+    }
+
+    private static func json(_ text: String, _ status: HTTPResponse.Status) -> Response {
+        Response(status: status, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(string: text)))
     }
 }
 

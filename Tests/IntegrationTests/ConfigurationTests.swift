@@ -1,6 +1,7 @@
 import Attempts
 import Foundation
 import LiveActivities
+import NIOCore
 import TestDatabase
 import Testing
 
@@ -75,6 +76,21 @@ struct ConfigurationTests {
         }
     }
 
+    @Test("either form of a secret in the environment goes before either form in the file")
+    func precedenceOfSecrets() async throws {
+        try await withTestDirectory { directory in
+            let (yaml, path) = (directory + "/pushwatch.yml", directory + "/url")
+            func loaded(_ file: String, _ environment: [String: String]) async throws -> String {
+                try "database:\n  \(file)\n".write(toFile: yaml, atomically: true, encoding: .utf8)
+                return try await ServerConfiguration.load(file: yaml, environment: environment).databaseURL
+            }
+            try "postgresql://from-a-file\n".write(toFile: path, atomically: true, encoding: .utf8)
+            #expect(try await loaded("url: postgresql://a", ["PUSHWATCH_DATABASE_URL_FILE": path]) == "postgresql://from-a-file")
+            #expect(try await loaded("urlFile: \(path)", ["PUSHWATCH_DATABASE_URL": "postgresql://b"]) == "postgresql://b")
+            #expect(try await loaded("urlFile: /nowhere", ["PUSHWATCH_DATABASE_URL_FILE": path]) == "postgresql://from-a-file")
+        }
+    }
+
     @Test("an empty variable is none, as Compose makes it of one that is not set: the file counts")
     func emptyVariable() async throws {
         try await withTestDirectory { directory in
@@ -83,6 +99,23 @@ struct ConfigurationTests {
             let environment = ["PUSHWATCH_HTTP_PORT": "", "PUSHWATCH_DATABASE_URL": ""]
             let loaded = try await ServerConfiguration.load(file: yaml, environment: environment)
             #expect(loaded.httpPort == 9000 && loaded.databaseURL == "postgresql://a")
+        }
+    }
+
+    @Test("a file without a setting sets nothing; one that has something else is refused")
+    func noMapping() async throws {
+        try await withTestDirectory { directory in
+            let yaml = directory + "/pushwatch.yml"
+            func load() async throws -> Int {
+                try await ServerConfiguration.load(file: yaml, environment: ["PUSHWATCH_DATABASE_URL": "dbname=u"]).httpPort
+            }
+            for text in ["", "# http:\n", "---\n", "http:\n  # port: 9000\nadmin:\n  database:\n"] {
+                try text.write(toFile: yaml, atomically: true, encoding: .utf8)
+                #expect(try await load() == 8080)
+            }
+            try "- http\n".write(toFile: yaml, atomically: true, encoding: .utf8)
+            let error = await #expect(throws: ConfigurationError.self) { try await load() }
+            #expect(error?.description.contains("must be a mapping of settings") == true)
         }
     }
 
@@ -98,10 +131,10 @@ struct ConfigurationTests {
 
     @Test("how long attempts and their counts are kept")
     func retention() async throws {
-        let plan = try await ServerConfiguration.load(file: nil, environment: ["PUSHWATCH_DATABASE_URL": "u"]).partitionPlan
+        let plan = try await ServerConfiguration.load(file: nil, environment: ["PUSHWATCH_DATABASE_URL": "dbname=u"]).partitionPlan
         #expect(plan.factRetentionDays == 90 && plan.rollupRetentionDays == 400)
         let environment = [
-            "PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "180", "PUSHWATCH_ROLLUPS_RETENTION_DAYS": "800",
+            "PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "180", "PUSHWATCH_ROLLUPS_RETENTION_DAYS": "800",
         ]
         let own = try await ServerConfiguration.load(file: nil, environment: environment).partitionPlan
         #expect(own.factRetentionDays == 180 && own.rollupRetentionDays == 800)
@@ -111,15 +144,24 @@ struct ConfigurationTests {
         "what cannot be used is refused with a sentence that names the setting, and never shows a secret",
         arguments: [
             (["PUSHWATCH_HTTP_PROT": "1"], "PUSHWATCH_HTTP_PROT is not a setting"), ([:], "No database is configured"),
-            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_PORT": "eighty"], "PUSHWATCH_HTTP_PORT"),
-            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_PORT_FILE": "/x"], "PUSHWATCH_HTTP_PORT_FILE is not a setting"),
+            (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_PORT": "eighty"], "PUSHWATCH_HTTP_PORT"),
+            (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_PORT_FILE": "/x"], "PUSHWATCH_HTTP_PORT_FILE is not a setting"),
             (["PUSHWATCH_DATABASE_URL_FILE": "/nowhere/url"], "/nowhere/url, which cannot be read"),
-            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_BOOTSTRAP_KEY": "hush-hush"], "PUSHWATCH_BOOTSTRAP_KEY must have at least 24"),
-            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "15"], "from 16 to 1100"),
-            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "401"], "(400) must be no less than"),
-            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_DRAIN_SECONDS": "16"], "from 0 to 15"),
-            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_TLS_KEY_FILE": "/k"], "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE is missing"),
-            (["PUSHWATCH_DATABASE_URL": "u", "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE": "/c"], "PUSHWATCH_HTTP_TLS_KEY_FILE is missing"),
+            (
+                ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_BOOTSTRAP_KEY": "hush-hush"],
+                "PUSHWATCH_BOOTSTRAP_KEY must have at least 24"
+            ),
+            (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "15"], "from 16 to 1100"),
+            (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "401"], "(400) must be no less than"),
+            (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_DRAIN_SECONDS": "16"], "from 0 to 15"),
+            (
+                ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_TLS_KEY_FILE": "/k"],
+                "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE is missing"
+            ),
+            (
+                ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE": "/c"],
+                "PUSHWATCH_HTTP_TLS_KEY_FILE is missing"
+            ),
         ] as [([String: String], String)]
     )
     func refused(_ environment: [String: String], _ sentence: String) async throws {
@@ -128,5 +170,78 @@ struct ConfigurationTests {
         }
         #expect(error?.description.contains(sentence) == true, "\(error?.description ?? "")")
         #expect(error?.description.contains("hush-hush") == false)
+    }
+    /// Without `PUSHWATCH_`.
+    static let wrongAddresses: [([String: String], String)] = [
+        (["DATABASE_URL": "postgres:/ann:hush-hush@db/x"], "PUSHWATCH_DATABASE_URL (`database.url`, --database): it does not begin"),
+        (["DATABASE_URL": "hush-hush"], "Write postgresql://USER:PASSWORD@HOST/DATABASE"),
+        (["DATABASE_READERS_URL": "postgresql://a:hush-hush/@b/x"], "PUSHWATCH_DATABASE_READERS_URL (`database.readersUrl`"),
+        (["ADMIN_DATABASE_URL": "hush-hush"], "PUSHWATCH_ADMIN_DATABASE_URL (`admin.database.url`"),
+        (["PUBLIC_URL": "watch.example"], "(`public.url`) must begin with https://"),
+        (["ALERTS_WEBHOOK_URL": "https:/hooks"], "(`alerts.webhook.url`) must begin with https://"),
+        (["ALERTS_HEARTBEAT_URL": "https://"], "(`alerts.heartbeatUrl`) must begin with https://"),
+        (["MATCHES_FEED_URLS": "http://a,b"], "each URL must begin with https://"),
+        (["APNS_PRODUCTION_URL": "http://a"], "(`apns.production.url`) must begin with https:// and a host"),
+        (["APNS_SANDBOX_URL": "a.example"], "(`apns.sandbox.url`) must begin with https:// and a host"),
+        (["FCM_URL": "fcm.example"], "(`fcm.url`) must begin with https:// and a host"),
+        (["USERS_ISSUER": "i"], "PUSHWATCH_USERS_ISSUER needs PUSHWATCH_USERS_JWKS"),
+        (["USERS_AUDIENCE": "a"], "PUSHWATCH_USERS_AUDIENCE needs PUSHWATCH_USERS_JWKS"),
+        (["USERS_ISSUER": "i", "USERS_JWKS": "http://i/keys"], "(`users.jwks`) must be the path of a file, or a URL"),
+    ]
+
+    @Test("an address that cannot be one is refused when it is read, and a password in it is not shown", arguments: wrongAddresses)
+    func wrongAddress(_ settings: [String: String], _ sentence: String) async throws {
+        let others = [
+            "DATABASE_URL": "dbname=u", "APNS_TEAM_ID": "t", "APNS_KEY_ID": "k", "APNS_KEY_FILE": "/k", "FCM_SERVICE_ACCOUNT_FILE": "/a",
+        ]
+        try await refused(Self.environment(others.merging(settings) { $1 }), sentence)
+    }
+
+    private static func environment(_ settings: [String: String]) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: settings.map { ("PUSHWATCH_" + $0.key, $0.value) })
+    }
+
+    @Test("the last slash of an address that paths are put behind does not count")
+    func lastSlash() async throws {
+        let environment = Self.environment([
+            "DATABASE_URL": "dbname=u", "FCM_SERVICE_ACCOUNT_FILE": "/a", "FCM_URL": "https://a/", "PUBLIC_URL": "https://b/",
+        ])
+        let loaded = try await ServerConfiguration.load(file: nil, environment: environment)
+        #expect(loaded.fcm?.url == "https://a" && loaded.publicURL == "https://b")
+    }
+
+    @Test("a directory or file that a role reads later and that is not there is refused at the start, with its setting")
+    func missingFiles() throws {
+        let bare = ServerConfiguration.bare("dbname=u")
+        try bare.checkFiles()
+        func refused(_ setting: String, _ change: (inout ServerConfiguration) -> Void) throws {
+            var configuration = bare
+            change(&configuration)
+            let error = try #require(throws: ConfigurationError.self) { try configuration.checkFiles() }
+            #expect(error.description.contains("(`\(setting)`): /nowhere "), "\(error)")
+        }
+        try refused("migrations.directory") { $0.migrationsDirectory = "/nowhere" }
+        try refused("alerts.directory") { $0.alertsDirectory = "/nowhere" }
+        try refused("live.directory") { $0.liveDirectory = "/nowhere" }
+        try refused("providers.caFile") { $0.providersCAFile = "/nowhere" }
+        try refused("users.jwks") { $0.users = .init(issuer: "i", audience: nil, jwks: "/nowhere") }
+        var sender = bare
+        (sender.roles, sender.alertsDirectory) = ([.api, .send], "/nowhere")
+        try sender.checkFiles()
+    }
+
+    @Test("what the system says of an address to listen on names the setting of its listener")
+    func listenerFailures() throws {
+        var configuration = ServerConfiguration.bare("dbname=u")
+        (configuration.httpPort, configuration.operatorsPort, configuration.operatorsHost) = (80, 81, "10.9.8.7")
+        let (callers, operators) = (configuration.listeners[0], configuration.listeners[1])
+        func sentence(_ listener: ListenerConfiguration, _ code: Int32) -> String {
+            listener.failure(IOError(errnoCode: code, reason: "bind"))?.description ?? ""
+        }
+        #expect(sentence(callers, EADDRINUSE).contains("PUSHWATCH_HTTP_PORT (`http.port`): port 80 of 127.0.0.1 is in use"))
+        #expect(sentence(operators, EADDRINUSE).contains("PUSHWATCH_OPERATORS_PORT (`operators.port`): port 81 of 10.9.8.7 is in use"))
+        #expect(sentence(callers, EACCES).contains("(`http.port`): this user may not listen on port 80"))
+        #expect(sentence(operators, EADDRNOTAVAIL).contains("(`operators.host`): 10.9.8.7 is not an address of this machine"))
+        #expect(callers.failure(CancellationError()) == nil)
     }
 }

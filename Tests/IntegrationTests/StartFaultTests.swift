@@ -61,6 +61,63 @@ extension WholeService {
             }
         }
 
+        private func serve(_ settings: [String: String], _ arguments: [String] = []) async throws -> Shell.Done {
+            let own = ["DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "TOKEN_KEYS": TestTokenKeys.file, "HTTP_PORT": "0"]
+            let all = own.merging(settings) { $1 }.map { ("PUSHWATCH_" + $0.key, $0.value) }
+            return try await Shell.run(
+                ServerProcess.binary,
+                ["serve"] + arguments,
+                in: ProjectDirectory.root,
+                environment: Dictionary(uniqueKeysWithValues: all)
+            )
+        }
+
+        @Test("an address that cannot be listened on ends the start with exit code 3 and names the setting")
+        func notListening() async throws {
+            try await withAlertHook { hook in
+                let port = try #require(hook.url.firstMatch(of: /:([0-9]+)\//)?.1)
+                for (settings, sentence) in [
+                    (["HTTP_PORT": "\(port)"], "PUSHWATCH_HTTP_PORT (`http.port`): port \(port) of 127.0.0.1 is in use"),
+                    (["OPERATORS_PORT": "\(port)"], "PUSHWATCH_OPERATORS_PORT (`operators.port`): port \(port) of 127.0.0.1 is in use"),
+                    (["HTTP_HOST": "192.0.2.1"], "PUSHWATCH_HTTP_HOST (`http.host`): 192.0.2.1 is not an address of this machine"),
+                    (["HTTP_HOST": "nowhere.invalid"], "PUSHWATCH_HTTP_HOST (`http.host`): `nowhere.invalid` is not a host"),
+                ] {
+                    let done = try await serve(settings)
+                    #expect(done.code == 3 && done.output.contains(sentence), "\(done.output)")
+                }
+            }
+        }
+
+        @Test("an instance that evaluates alerts does not start without rules; one with other roles does not need them")
+        func withoutRules() async throws {
+            try await withTestDirectory { directory in
+                let done = try await serve(["ALERTS_DIRECTORY": directory], ["--role", "alert"])
+                #expect(done.code == 3 && done.output.contains("(`alerts.directory`): \(directory) has no rule file"), "\(done.output)")
+                let server = try await ServerProcess.start(
+                    database: "postgresql://nobody@127.0.0.1:1/none",
+                    settings: ["ALERTS_DIRECTORY": directory],
+                    arguments: ["--role", "api,send"]
+                )
+                #expect(try await server.terminate().code == 0)
+            }
+        }
+
+        @Test("without a receiver but the log a start warns that nobody is notified")
+        func withoutReceivers() async throws {
+            try await withDatabaseURL { database in
+                for (url, count) in [(nil, 1), ("http://127.0.0.1:1/hook", 0)] as [(String?, Int)] {
+                    let log = RecordingLog { $0.level == .warning && "\($0.message)".contains("nobody is notified") }
+                    var configuration = ServerConfiguration.bare(database)
+                    configuration.webhookURL = url
+                    try await withServer(configuration, logger: log.logger) { url in
+                        let api = API(url: url, bearer: nil)
+                        try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
+                    }
+                    #expect(log.events.count == count, "\(url ?? "none")")
+                }
+            }
+        }
+
         @Test("SIGTERM while it waits for the database ends it with 0")
         func terminatedWhileWaiting() async throws {
             let server = try await ServerProcess.start(database: "postgresql://nobody@127.0.0.1:1/none")

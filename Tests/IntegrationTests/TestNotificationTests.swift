@@ -25,7 +25,7 @@ extension WholeService {
             }
         }
 
-        @Test("the service delivers to its own receivers; one that it does not have, or that is down, fails the test and is withdrawn")
+        @Test("the service delivers to its own receivers; one that it does not have fails the test and is withdrawn, by Ctrl-C too")
         func service() async throws {
             try await withDatabaseURL { database in
                 try await withAlertHook { hook in
@@ -45,6 +45,17 @@ extension WholeService {
                         try await pool.execute("UPDATE notifications SET receiver = 'pager' WHERE receiver = 'webhook'")
                         let unknown = try await test(database, ["--receiver", "pager", "--timeout", "2s"])
                         #expect(unknown.code == 1 && unknown.output.contains("Not reached: pager"), "\(unknown.output)")
+                        #expect(try await pool.query("SELECT count(*) FROM notifications WHERE state = 'pending'")[0].decode(Int.self) == 0)
+                        let waiting = try RunningCommand(["alerts", "test", "--receiver", "pager"], settings: ["DATABASE_URL": database])
+                        let firing = {
+                            try await pool.query(
+                                "SELECT count(*) FROM alerts WHERE state = 'firing' AND rule = 'PushwatchTestNotification'"
+                            )[0].decode(Int.self)
+                        }
+                        try await eventually("the test alert fires") { try await firing() == 1 }
+                        #expect(try await waiting.interrupt() == 130, "\(waiting.text)")
+                        #expect(waiting.text.contains("The test alert is resolved"), "\(waiting.text)")
+                        #expect(try await firing() == 0)
                         #expect(try await pool.query("SELECT count(*) FROM notifications WHERE state = 'pending'")[0].decode(Int.self) == 0)
                         let misspelt = try await test(database, ["--receiver", "pagr"])
                         #expect(misspelt.code == 2 && misspelt.output.contains("No receiver is called `pagr`"), "\(misspelt.output)")

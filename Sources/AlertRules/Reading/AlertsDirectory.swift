@@ -19,6 +19,9 @@ package struct AlertsDirectory: Sendable, Hashable {
         return RuleSet(rules: set.rules, findings: all.sorted())
     }
 
+    /// Whether there is anything to read in `rules/`.
+    package var hasRuleFiles: Bool { !sources(in: "rules").0.isEmpty }
+
     /// Reads `tests/`; a directory that does not exist contains no tests.
     package func testSources() -> (sources: [SourceText], findings: [Finding]) {
         hasFile("tests") ? sources(in: "tests") : ([], [])

@@ -17,6 +17,26 @@ extension SendStore {
         ).map(DeadLetter.init)
     }
 
+    /// Puts back all that match, in portions, each with an entry of its own in the audit: those before one that fails are done. What fails
+    /// again meanwhile is no more retried. How many.
+    package func retryAllDeadLetters(
+        _ filter: DeadLetterFilter,
+        lifetime: Duration,
+        portion: Int = SendStore.retryLimit,
+        recording audit: AuditRecorder
+    ) async throws -> Int {
+        var filter = filter
+        // By the clock that sets `finishedAt`: another one would leave out what is dead already, or retry for as long as it is ahead.
+        filter.until = try await pool.query("SELECT clock_timestamp()")[0].decode(Timestamp.self)
+        var total = 0
+        var count = portion
+        while count == portion {
+            count = try await retryDeadLetters(filter, lifetime: lifetime, limit: portion, recording: audit)
+            total += count
+        }
+        return total
+    }
+
     /// Puts dead letters back into the queue, each as its next try, oldest first, with an entry in the audit; how many.
     ///
     /// What has expired, or is about to, lives `lifetime` longer: that is what a redrive is for. Cancelled sends stay where they are, and those

@@ -1,5 +1,5 @@
 /// A place in the stream of outcomes: behind the outcome that has it. As text `<number>-<index>`.
-package struct OutcomeCursor: Sendable, Hashable {
+package struct OutcomeCursor: Sendable, Hashable, Comparable {
     /// Of the row of `pushOutcomes`, from 1.
     package var number: Int64
     /// Of the outcome in its row, from 1.
@@ -20,4 +20,8 @@ package struct OutcomeCursor: Sendable, Hashable {
     }
 
     package var text: String { "\(number)-\(index)" }
+
+    package static func < (first: OutcomeCursor, second: OutcomeCursor) -> Bool {
+        (first.number, first.index) < (second.number, second.index)
+    }
 }

@@ -117,7 +117,7 @@ package struct OutcomeWebhookStore: Sendable {
     }
 
     /// Sends again what is behind `cursor`, with an entry in the audit. What the webhook was before and is now; nil when there is none of this
-    /// name.
+    /// name. Throws a `Problem` for a cursor ahead of the webhook: what is between would be sent never.
     package func replay(
         _ name: String,
         after cursor: OutcomeCursor,
@@ -126,6 +126,13 @@ package struct OutcomeWebhookStore: Sendable {
         try await pool.performTransaction { connection in
             let rows = try connection.query("\(Self.statuses(where: "w.name = \(name)")) FOR UPDATE OF w")
             guard let before = try rows.first.map(OutcomeWebhookStatus.init) else { return nil }
+            guard OutcomeCursor(before.cursor).map({ cursor <= $0 }) ?? true else {
+                throw Problem.invalid(
+                    "\(cursor.text) is ahead of \(name), which is at \(before.cursor): the outcomes between would not be sent. Replay after "
+                        + "\(before.cursor) or an earlier cursor.",
+                    pointer: "/after"
+                )
+            }
             // A holder that is sending right now writes nothing any more.
             try connection.execute(
                 """

@@ -129,7 +129,9 @@ private struct CredentialReader {
     private func endpoint(_ name: String, _ standard: String?) throws(ConfigurationError) -> String? {
         guard let text = try text(name) else { return standard }
         if text == "none" { return nil }
-        guard text.hasPrefix("https://") else { throw ConfigurationError("\(location).\(name) must begin with https://, or be none.") }
-        return text.hasSuffix("/") ? String(text.dropLast()) : text
+        guard text.isHTTPAddress, text.hasPrefix("https://") else {
+            throw ConfigurationError("\(location).\(name) must begin with https:// and a host, or be none.")
+        }
+        return text.withoutLastSlash
     }
 }

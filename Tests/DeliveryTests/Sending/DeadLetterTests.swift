@@ -71,6 +71,25 @@ struct DeadLetterTests {
         }
     }
 
+    @Test("a redrive of all takes every portion, and by the database's clock what was dead when it began: neither more nor less")
+    func retryAll() async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench)
+            // As one that failed again while the redrive was under way, before the time that the filter ends at.
+            try await bench.pool.execute(
+                "UPDATE pushDead SET finishedAt = clock_timestamp() + interval '30 seconds' WHERE outcome = 'expired'"
+            )
+            var filter = since()
+            filter.until = .now() + .seconds(60)
+            #expect(try await bench.store.retryAllDeadLetters(filter, lifetime: .seconds(600), portion: 1, recording: .test()) == 2)
+            #expect(try await bench.store.deadLetters(filter).map(\.sendId) == ["s2"])
+            // The clock of whoever calls may be behind.
+            try await bench.pool.execute("UPDATE pushDead SET finishedAt = clock_timestamp()")
+            filter.until = .now() - .seconds(5)
+            #expect(try await bench.store.retryAllDeadLetters(filter, lifetime: .seconds(600), recording: .test()) == 1)
+        }
+    }
+
     @Test("two redrives at once put nothing back twice")
     func concurrent() async throws {
         try await SendingBench.with { bench in

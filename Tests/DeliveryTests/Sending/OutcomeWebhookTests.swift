@@ -257,6 +257,13 @@ struct OutcomeWebhookTests {
             try await deliverAll(bench, sender, webhook)
             #expect(endpoint.taken.map { $0["sendId"] } == ["next", "refused", "next"])
             #expect(try await store.replay("nobody", after: start, recording: .test()) == nil)
+            let now = try #require(OutcomeCursor(try await store.all()[0].cursor))
+            for ahead in [OutcomeCursor(number: now.number, index: now.index + 1), OutcomeCursor(number: now.number + 1, index: 0)] {
+                let problem = await #expect(throws: Problem.self) { try await store.replay("orders", after: ahead, recording: .test()) }
+                #expect(problem?.detail.contains("the outcomes between would not be sent") == true)
+            }
+            #expect(try await store.all()[0].cursor == now.text)
+            #expect(try await store.replay("orders", after: now, recording: .test()) != nil)
         }
     }
 

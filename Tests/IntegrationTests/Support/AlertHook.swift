@@ -18,19 +18,18 @@ final class AlertHook: Sendable {
         var alerts: [Alert]
     }
 
-    private let port: Int
+    let url: String
     private let received: Received
 
     fileprivate final class Received: Sendable {
         let alerts = Mutex<[Alert]>([])
     }
 
-    fileprivate init(port: Int, received: Received) {
-        self.port = port
+    fileprivate init(url: String, received: Received) {
+        self.url = url
         self.received = received
     }
 
-    var url: String { "http://127.0.0.1:\(port)/alerts" }
     /// In the order they came.
     var alerts: [Alert] { received.alerts.withLock { $0 } }
     /// Those of one rule: an incident may concern several.
@@ -50,9 +49,17 @@ final class AlertHook: Sendable {
 
 func withAlertHook<Value: Sendable>(_ body: (AlertHook) async throws -> Value) async throws -> Value {
     let received = AlertHook.Received()
+    return try await withRouter(AlertHook.router(received)) { try await body(AlertHook(url: $0 + "/alerts", received: received)) }
+}
+
+/// Serves a router on a free port for the time of `body`.
+func withRouter<Context: RequestContext, Value: Sendable>(
+    _ router: Router<Context>,
+    _ body: (_ url: String) async throws -> Value
+) async throws -> Value where Context.Source == ApplicationRequestContextSource {
     let (ports, listening) = AsyncStream<Int>.makeStream()
     let application = Application(
-        router: AlertHook.router(received),
+        router: router,
         configuration: .init(address: .hostname("127.0.0.1", port: 0)),
         onServerRunning: { listening.yield($0.localAddress?.port ?? 0) },
         logger: .silent
@@ -61,6 +68,6 @@ func withAlertHook<Value: Sendable>(_ body: (AlertHook) async throws -> Value) a
         group.addTask { try await application.run() }
         defer { group.cancelAll() }
         var iterator = ports.makeAsyncIterator()
-        return try await body(AlertHook(port: await iterator.next() ?? 0, received: received))
+        return try await body("http://127.0.0.1:\(await iterator.next() ?? 0)")
     }
 }

@@ -1,16 +1,16 @@
 import UnixSignals
 
 /// Ctrl-C and SIGTERM, caught from the making of this on: what is being done ends, and can be put in order.
-struct Interruption: Sendable {
+package struct Interruption: Sendable {
     /// The exit code of a command that was interrupted.
-    static let exitCode: Int32 = 130
+    package static let exitCode: Int32 = 130
 
     private let signals: UnixSignalsSequence
 
-    init() async { signals = await UnixSignalsSequence(trapping: [.sigint, .sigterm]) }
+    package init() async { signals = await UnixSignalsSequence(trapping: [.sigint, .sigterm]) }
 
     /// What `body` brings; nil when a signal came first, or had come before. `body` is then cancelled, and has ended when this returns.
-    func until<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value? {
+    package func until<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value? {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await body() }
             group.addTask { [signals] in
