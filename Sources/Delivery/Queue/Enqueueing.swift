@@ -165,9 +165,9 @@ struct Enqueueing {
                 let devices = admitted.kinds.reduce(0) { $0 + $1.devices }
                 let send = FanOutSend(requests[index], to: admitted.kinds.map(\.kind), as: admitted.deliveryClass)
                 if devices > fanOutSizes.devicesAtOnce,
-                    let begun = try FanOutQueries.begin(send, to: fanOut, devices: devices, on: connection)
+                    let send = try FanOutQueries.begin(send, to: fanOut, devices: devices, on: connection)
                 {
-                    _ = try FanOutQueries.storeNext(begun, to: fanOut, people: fanOutSizes.people, on: connection)
+                    _ = try FanOutQueries.storeNext(send, to: fanOut, people: fanOutSizes.people, on: connection)
                     count = devices
                 } else {
                     count = try fanOut.store(send, on: connection)

@@ -79,9 +79,9 @@ struct FanOut {
     }
 
     private var reachable: Query {
-        let isIncluded: Query = if case .selected(let selection) = people { "AND (\(selection.includes(now: now)))" } else { "" }
+        let isSelected: Query = if case .selected(let selection) = people { "AND (\(selection.includes(now: now)))" } else { "" }
         return """
-            d.userId = p.uid AND d.deviceId = coalesce(p.deviceId, d.deviceId) AND d.expiresAt > \(now) AND d.tokenState <> 'inactive' AND (\(app)::text IS NULL OR d.app = \(app)::text) \(isIncluded)
+            d.userId = p.uid AND d.deviceId = coalesce(p.deviceId, d.deviceId) AND d.expiresAt > \(now) AND d.tokenState <> 'inactive' AND (\(app)::text IS NULL OR d.app = \(app)::text) \(isSelected)
             """
     }
 }

@@ -17,8 +17,8 @@ enum FanOutQueries {
             try connection.execute("SELECT FROM audiences WHERE audienceId = \(id) FOR SHARE")
         case .selected(let selected): selection = String(decoding: try JSONEncoder().encode(selected), as: UTF8.self)
         }
-        var begun = send
-        begun.acceptedAs = try connection.query(
+        var accepted = send
+        accepted.acceptedAs = try connection.query(
             """
             INSERT INTO pushFanOuts
                 (sendId, audienceId, selection, app, providers, platforms, environments, apps, devices, collapseId, version, acceptedAs)
@@ -28,7 +28,7 @@ enum FanOutQueries {
             RETURNING acceptedAs
             """
         )[0].decode(Int64.self)
-        return begun
+        return accepted
     }
 
     /// Whether one of these sends is not stored to its end.
