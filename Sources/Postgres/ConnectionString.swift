@@ -16,6 +16,7 @@ package enum ConnectionString {
         }
         let parts = text.dropFirst(prefix.count).prefix { $0 != "?" }.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts[0].count(where: { $0 == "@" }) <= 1, parts.count == 1 || !parts[1].contains("@"), let keywords = parsed(text),
+            keywords["host"]?.contains("@") != true,
             keywords["port"].map({ $0.split(separator: ",").allSatisfy { Int($0) != nil } }) ?? true
         else {
             return "it is not a URI that libpq knows; in a user and a password write %40 for @, %3A for :, %2F for / and %25 for %"

@@ -94,10 +94,10 @@ extension AlertsCommand {
             return results
         }
 
-        /// Whatever became of the test, its alert does not stay open.
+        /// Whatever became of the test, its alert does not stay open: who has been notified of it is notified of its end by the service.
         private func end(_ id: UUID, _ pool: PostgresPool) async throws {
-            try await TestNotification.resolve(id, at: .now(), on: pool)
             try await TestNotification.withdraw(id, at: .now(), on: pool)
+            try await TestNotification.resolve(id, at: .now(), on: pool)
         }
 
         /// Waits until every notification of this kind is settled or the time is up.

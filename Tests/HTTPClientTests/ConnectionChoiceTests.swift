@@ -50,6 +50,10 @@ import Testing
         #expect(ConnectionChoice.pick([asked, idle], rules: rules) == .wait)
         #expect(ConnectionChoice.pick([asked, idle, connection(20)], rules: rules) == .use(2, upTo: 80))
         #expect(ConnectionChoice.pick([asked, idle, connection(100)], rules: rules) == .wait)
+        // It does not answer: maybe none that was idle does.
+        let overdue = ConnectionState(isOverdue: true)
+        #expect(ConnectionChoice.pick([overdue, idle], rules: rules) == .open)
+        #expect(ConnectionChoice.pick([overdue, idle, connection(20)], rules: rules) == .use(2, upTo: 80))
     }
 
     @Test("a retired connection takes nothing and does not count")

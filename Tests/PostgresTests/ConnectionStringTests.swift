@@ -18,6 +18,7 @@ struct ConnectionStringTests {
         "postgres:/ann:hush@db.internal/x", "postgres:/ann:hush@db.internal/x?sslmode=require", "postgres:ann:hush@db.internal/x",
         "postgresq://ann:hush@db.internal/x", "jdbc:postgresql://db.internal/x?password=hush", "https://ann:hush@db.internal/x", "hush", "",
         "postgresql://ann:pa@hush@db.internal/x", "postgresql://ann:hush/1@db.internal/x", "postgresql://ann:1/hush@db.internal/x",
+        "postgresql://ann:a?b@hush@db.internal/x",
         "postgresql://ann:hush%@db.internal/x", "postgresql://ann@db.internal:hush/x", "postgresql://db.internal/x?hush=1",
         "hush=1 dbname=x",
         "dbname=x hush",

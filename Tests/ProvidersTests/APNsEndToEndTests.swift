@@ -172,6 +172,20 @@ import Testing
         }
     }
 
+    @Test("of many pushes that wait the first is repeated before the others are refused, too")
+    func repeatedFirst() async throws {
+        try await Simulation.run { simulation in
+            let provider = try simulation.apns()
+            simulation.simulator.setFaults([FaultRule(.apns, status: 403, reason: "ExpiredProviderToken")])
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 1...15 { group.addTask { #expect(await simulation.send(by: provider).refusalScope == .credential) } }
+            }
+            var seen: Set<String> = []
+            let first = simulation.simulator.requests(provider: .apns).firstIndex { !seen.insert($0.header("apns-id") ?? "").inserted }
+            #expect(try #require(first) < 8)
+        }
+    }
+
     @Test("a push to APNs that is never answered is network, with an unknown outcome")
     func hang() async throws {
         try await Simulation.run { simulation in

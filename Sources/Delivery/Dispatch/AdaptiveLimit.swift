@@ -38,7 +38,9 @@ struct AdaptiveLimit: Sendable, Hashable {
     var value: Int { max(1, Int(exact)) }
 
     /// Takes up an answer, or its absence.
-    mutating func note(_ outcome: PushOutcome, now: ContinuousClock.Instant) {
+    ///
+    /// - Parameter inFlight: requests at that moment, this one included.
+    mutating func note(_ outcome: PushOutcome, inFlight: Int, now: ContinuousClock.Instant) {
         guard outcome.httpStatus != nil || outcome.refusalScope == .provider else { return }
         let time = outcome.responseTime ?? outcome.latency
         isSlow = time > AdaptiveLimit.slow
@@ -48,7 +50,8 @@ struct AdaptiveLimit: Sendable, Hashable {
             baseline = time < before ? time : before + (time - before) / 200
         }
         let streamWait = outcome.latency - time
-        let isWithoutStream = streamWait > AdaptiveLimit.streamWait && streamWait > time / 4
+        // Few requests wait for a connection to be opened or to answer a PING, and not for one another.
+        let isWithoutStream = streamWait > AdaptiveLimit.streamWait && streamWait > time / 4 && Double(inFlight) >= exact / 2
         if isOverloaded || isWithoutStream || outcome.isThrottled || outcome.refusalScope == .provider {
             guard reducedAt.map({ now - $0 >= AdaptiveLimit.pause }) ?? true else { return }
             reducedAt = now

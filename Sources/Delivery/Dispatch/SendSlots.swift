@@ -151,7 +151,8 @@ final class SendSlots: Sendable {
         state.withLock { state in
             guard let index = state.leases.index(forKey: Attempt(delivery)) else { return }
             state.leases.values[index].isAnswered = true
-            state.leases.values[index].use.limit.note(outcome, now: now)
+            let use = state.leases.values[index].use
+            use.limit.note(outcome, inFlight: use.inFlight, now: now)
         }
     }
 

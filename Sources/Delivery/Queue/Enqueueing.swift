@@ -164,7 +164,7 @@ struct Enqueueing {
             if let fanOut = admitted.fanOut {
                 let devices = admitted.kinds.reduce(0) { $0 + $1.devices }
                 let send = FanOutSend(requests[index], to: admitted.kinds.map(\.kind), as: admitted.deliveryClass)
-                if devices > fanOutSizes.devicesAtOnce,
+                if try fanOut.isLarge(devices: devices, fanOutSizes, on: connection),
                     let send = try FanOutQueries.begin(send, to: fanOut, devices: devices, on: connection)
                 {
                     _ = try FanOutQueries.storeNext(send, to: fanOut, people: fanOutSizes.people, on: connection)

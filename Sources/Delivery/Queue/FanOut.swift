@@ -18,13 +18,14 @@ struct FanOut {
     var uids = UidRange.all
     let now: Timestamp
 
-    /// The devices that can be reached, by kind, and how many of the people have none.
+    /// The devices that can be reached, by kind, and how many of the people have none; of a selection, that is not counted.
     func reach(on connection: BlockingConnection) throws -> (kinds: [PayloadKind.Count], peopleWithoutDevice: Int) {
+        let join = if case .selected = people { "JOIN" } else { "LEFT JOIN" }
         var kinds: [PayloadKind.Count] = []
         var peopleWithoutDevice = 0
         let rows = try connection.query(
             """
-            SELECT d.provider, d.platform, d.environment, d.app, count(*) FROM (\(selected)) p LEFT JOIN devices d ON \(reachable)
+            SELECT d.provider, d.platform, d.environment, d.app, count(*) FROM (\(selected)) p \(raw: join) devices d ON \(reachable)
             GROUP BY d.provider, d.platform, d.environment, d.app
             """
         )
@@ -61,6 +62,12 @@ struct FanOut {
             return try NewestQueries.insert(rows, mayBeLater: send.mayBeLater, acceptedAs: send.acceptedAs, now: now, on: connection).count
         }
         return try connection.query(EnqueueQueries.insert(rows, mayBeLater: send.mayBeLater, now: now))[0].decode(Int.self)
+    }
+
+    /// Whether it is too much for one transaction: either too many devices, or too many people to look for few.
+    func isLarge(devices: Int, _ sizes: FanOutSizes, on connection: BlockingConnection) throws -> Bool {
+        if case .users = people { return false }
+        return try devices > sizes.devicesAtOnce || next(sizes.devicesAtOnce + 1, on: connection).people > sizes.devicesAtOnce
     }
 
     /// The next people after the portion before: how many, up to a limit, and the last of them.

@@ -31,8 +31,13 @@ enum FanOutQueries {
         return accepted
     }
 
-    /// Whether one of these sends is not stored to its end.
-    static func isStoring(_ sendIds: [String]) -> Query { "SELECT EXISTS (SELECT FROM pushFanOuts WHERE sendId = ANY(\(sendIds)))" }
+    /// Whether one of these sends is not stored to its end, and has not expired.
+    static func isStoring(_ sendIds: [String]) -> Query {
+        """
+        SELECT EXISTS (SELECT FROM pushFanOuts JOIN pushSends USING (sendId)
+            WHERE sendId = ANY(\(sendIds)) AND expiresAt > clock_timestamp())
+        """
+    }
 
     /// A send to the audience that is not stored to its end; its sendId. The audience's row must be locked.
     static func isBeingSentTo(_ audienceId: String, on connection: BlockingConnection) throws -> String? {

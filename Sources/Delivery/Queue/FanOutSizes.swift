@@ -1,6 +1,6 @@
 /// How large a send to many people may be to be stored in one transaction, and how large the portions of larger ones are.
 package struct FanOutSizes: Sendable {
-    /// Devices.
+    /// Devices, and people.
     package var devicesAtOnce: Int
     /// Members of the audience, or followers, in one transaction.
     package var people: Int

@@ -62,7 +62,7 @@ extension SendStore {
         return enqueueing.receipts[0][0]
     }
 
-    /// Whether one of these sends is not stored to its end.
+    /// Whether one of these sends is not stored to its end, and has not expired.
     package static func isStoring(_ sendIds: [String], on connection: BlockingConnection) throws -> Bool {
         try connection.query(FanOutQueries.isStoring(sendIds))[0].decode(Bool.self)
     }

@@ -4,6 +4,8 @@ struct ConnectionState: Sendable, Hashable {
     var isOpening = false
     /// It takes no further requests, ever.
     var isRetired = false
+    /// It has not answered a PING in the usual time.
+    var isOverdue = false
     /// It was idle, and must answer a PING before it takes requests.
     var isUncertain = false
     /// Requests that have a stream.
@@ -37,6 +39,7 @@ enum ConnectionChoice: Sendable, Hashable {
         var next = Int.max
         var alive = 0
         var isOpening = false
+        var isOverdue = false
         var uncertain: Int?
         for (index, connection) in connections.enumerated() where !connection.isRetired {
             alive += 1
@@ -45,6 +48,7 @@ enum ConnectionChoice: Sendable, Hashable {
                 continue
             }
             if connection.isOpening { isOpening = true }
+            if connection.isOverdue { isOverdue = true }
             guard connection.running < connection.capacity else { continue }
             if let best, connection.running >= best.running {
                 next = min(next, connection.running)
@@ -56,7 +60,8 @@ enum ConnectionChoice: Sendable, Hashable {
         if let best, best.running < rules.spread {
             return .use(best.index, upTo: max(1, min(best.capacity, rules.spread, next) - best.running))
         }
-        if let uncertain, !isOpening { return .ask(uncertain) }
+        // Where one does not answer, others that were idle may not either.
+        if let uncertain, !isOpening, !isOverdue || alive >= rules.maxConnections { return .ask(uncertain) }
         if alive < rules.maxConnections, !isOpening { return .open }
         return best.map { .use($0.index, upTo: max(1, min($0.capacity, next) - $0.running)) } ?? .wait
     }

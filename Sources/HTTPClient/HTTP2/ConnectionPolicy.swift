@@ -46,6 +46,9 @@ enum ConnectionPolicy {
         case lost
     }
 
+    /// The longest that the answer to a PING usually takes.
+    private static let usualAnswer = Duration.milliseconds(500)
+
     static func action(
         _ times: ConnectionTimes,
         _ use: ConnectionUse,
@@ -66,6 +69,11 @@ enum ConnectionPolicy {
         // A peer that answers PINGs and no requests is asked less and less often.
         let interval = limits.pingInterval * (1 << min(times.pings, 4))
         return now - max(times.lastReceived, times.busySince) >= interval ? .ping : .nothing
+    }
+
+    /// Whether the answer to a PING takes so long that the connection may be lost: requests do not wait for it any more.
+    static func isOverdue(_ times: ConnectionTimes, now: ContinuousClock.Instant) -> Bool {
+        times.pingSentAt.map { now - $0 >= usualAnswer } ?? false
     }
 
     /// Whether an idle connection must answer a PING before it takes a request: the peer, or something between, may have forgotten it.

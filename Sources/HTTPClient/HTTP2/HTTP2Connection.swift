@@ -86,9 +86,12 @@ final class HTTP2Connection {
     /// The input of `ConnectionChoice`.
     func state(now: ContinuousClock.Instant) -> ConnectionState {
         let capacity = capacity
+        let isOverdue = ConnectionPolicy.isOverdue(times, now: now)
+        let isAsked = times.pingSentAt != nil && !isOverdue
         return ConnectionState(
-            isOpening: phase != .open && phase != .closed || times.pingSentAt != nil || configuration.startsWithOneStream && !isAuthorized,
+            isOpening: phase != .open && phase != .closed || isAsked || configuration.startsWithOneStream && !isAuthorized && !isOverdue,
             isRetired: isRetired || phase == .closed,
+            isOverdue: isOverdue,
             isUncertain: capacity > 0 && session.open.isEmpty && ConnectionPolicy.isUncertain(times, limits: configuration, now: now),
             running: session.open.count,
             capacity: capacity

@@ -99,8 +99,11 @@ final class HTTP2Loop {
                 let pool = try pool(for: exchange.request)
                 if let moment = exchange.request.connectionOpenedAfter {
                     for connection in pool.connections where connection.times.opened <= moment { connection.isRetired = true }
+                    // A repetition: what waits behind it would meet the same refusal, with a connection each.
+                    pool.addFirst(exchange)
+                } else {
+                    pool.add(exchange)
                 }
-                pool.add(exchange)
             } catch {
                 give(exchange, .failure(error))
             }

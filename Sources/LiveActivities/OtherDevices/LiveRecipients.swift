@@ -18,10 +18,12 @@ package enum LiveRecipients: DeviceSelection {
 
     package func people(_ uids: UidRange, now: Timestamp) -> Query {
         switch self {
-        case .android(let subject), .others(let subject, _), .newcomers(let subject, _, _):
+        case .android(let subject), .others(let subject, _): LiveRecipients.followers(of: subject, uids, now: now)
+        case .newcomers(let subject, let since, _):
             """
-            SELECT f.userId AS uid, f.onlyDeviceId AS deviceId, f.followedAt FROM \(OtherDevicesQueries.follows(subject, now: now))
-                AND \(uids.contains("f.userId"))
+            \(LiveRecipients.followers(of: subject, uids, now: now)) AND f.userId IN (
+                SELECT n.userId FROM follows n WHERE n.matchId = \(subject) AND n.expiresAt IS NULL AND n.followedAt > \(since)
+                UNION ALL SELECT d.userId FROM devices d WHERE \(OtherDevicesQueries.isRegistered(since: since)))
             """
         case .shown(_, let userId): "SELECT \(userId)::text AS uid, NULL::text AS deviceId"
         case .beforeMatch(let matchId, let sendId):
@@ -30,6 +32,13 @@ package enum LiveRecipients: DeviceSelection {
                 AND \(uids.contains("f.userId")) AND \(PrematchQueries.isNotAlerted("f.userId", before: matchId, except: sendId))
             """
         }
+    }
+
+    private static func followers(of subject: String, _ uids: UidRange, now: Timestamp) -> Query {
+        """
+        SELECT f.userId AS uid, f.onlyDeviceId AS deviceId, f.followedAt FROM \(OtherDevicesQueries.follows(subject, now: now))
+            AND \(uids.contains("f.userId"))
+        """
     }
 
     package func includes(now: Timestamp) -> Query {

@@ -142,6 +142,11 @@ package struct OtherDevicesStore: Sendable {
 
     /// Takes a subject off a user's Android devices that were sent it, in the caller's transaction.
     static func end(_ subject: String, of userId: String, reason: EndReason, on connection: BlockingConnection, now: Timestamp) throws {
+        let recipients = LiveRecipients.shown(subject: subject, userId: userId)
+        let shown: Query = """
+            SELECT FROM devices d WHERE d.userId = \(userId) AND d.expiresAt > \(now) AND \(recipients.includes(now: now))
+            """
+        guard try connection.query("SELECT EXISTS (\(shown))")[0].decode(Bool.self) else { return }
         // Above a send of this moment.
         let order = now.microseconds / 1000 + 1
         let send = OtherDevicesSend.liveUpdate(
@@ -151,7 +156,7 @@ package struct OtherDevicesStore: Sendable {
             isAlerting: false,
             order: order,
             expiresAt: now + LivePayloads.endLifetime,
-            to: .shown(subject: subject, userId: userId)
+            to: recipients
         )
         _ = try send.enqueue(check: { _, _, _, _ in nil }, now: now, on: connection)
     }

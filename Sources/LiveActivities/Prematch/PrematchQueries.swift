@@ -19,13 +19,14 @@ enum PrematchQueries {
     /// Whether no other send before this match has gone to somebody; one that was cancelled has not. There is another one only after the start
     /// has moved.
     static func isNotAlerted(_ uid: Query, before matchId: String, except sendId: String) -> Query {
-        // "." follows "-", so that the range holds every sendId that begins so.
+        // "." follows "-", so that the range holds every sendId that begins so. OFFSET keeps PostgreSQL from reading all deliveries into a hash
+        // table.
         """
         NOT (EXISTS (SELECT FROM pushSends o
                 WHERE o.sendId >= \(prefix + matchId + "-") AND o.sendId < \(prefix + matchId + ".") AND o.sendId <> \(sendId))
             AND EXISTS (SELECT FROM pushDeliveries e LEFT JOIN pushFinished ended USING (deliveryId)
                 WHERE e.uid = \(uid) AND regexp_replace(e.sendId, '-[0-9]+$', '') = \(prefix + matchId)
-                    AND ended.outcome IS DISTINCT FROM 'cancelled'))
+                    AND ended.outcome IS DISTINCT FROM 'cancelled' OFFSET 0))
         """
     }
 

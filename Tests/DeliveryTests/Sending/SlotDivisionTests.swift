@@ -49,17 +49,17 @@ struct SlotDivisionTests {
             outcome.responseTime = .milliseconds(milliseconds)
             return outcome
         }
-        for _ in 0..<10 { limit.note(answer(20), now: start) }
+        for _ in 0..<10 { limit.note(answer(20), inFlight: 100, now: start) }
         #expect(limit.value == 100)
-        for _ in 0..<50 { limit.note(.fcm(503, "UNAVAILABLE"), now: start) }
+        for _ in 0..<50 { limit.note(.fcm(503, "UNAVAILABLE"), inFlight: 100, now: start) }
         #expect(limit.value == 70)
-        limit.note(answer(900), now: start + .seconds(1))
+        limit.note(answer(900), inFlight: 100, now: start + .seconds(1))
         #expect(limit.value == 70, "below a second")
-        limit.note(answer(1500), now: start + .seconds(2))
+        limit.note(answer(1500), inFlight: 100, now: start + .seconds(2))
         #expect(limit.value == 49)
-        limit.note(.down, now: start + .seconds(3))
+        limit.note(.down, inFlight: 100, now: start + .seconds(3))
         #expect(limit.value == 34)
-        for _ in 0..<400 { limit.note(answer(20), now: start + .seconds(4)) }
+        for _ in 0..<400 { limit.note(answer(20), inFlight: 100, now: start + .seconds(4)) }
         #expect(limit.value == 100)
         limit.restart()
         #expect(limit.value == 20)
@@ -74,11 +74,13 @@ struct SlotDivisionTests {
             outcome.responseTime = .milliseconds(milliseconds)
             return outcome
         }
-        limit.note(answer(waiting: 90, for: 20), now: start)
+        limit.note(answer(waiting: 90, for: 20), inFlight: 100, now: start)
         #expect(limit.value == 100, "a new connection takes that long")
-        limit.note(answer(waiting: 200, for: 900), now: start)
+        limit.note(answer(waiting: 200, for: 900), inFlight: 100, now: start)
         #expect(limit.value == 100, "a small part of the response time")
-        for step in 0..<20 { limit.note(answer(waiting: 110, for: 20), now: start + .milliseconds(step * 100)) }
+        limit.note(answer(waiting: 200, for: 20), inFlight: 49, now: start)
+        #expect(limit.value == 100, "too few to wait for one another")
+        for step in 0..<20 { limit.note(answer(waiting: 110, for: 20), inFlight: 100, now: start + .milliseconds(step * 100)) }
         #expect(limit.value == 24, "four times in two seconds")
     }
 }
