@@ -39,6 +39,7 @@ package struct APICaller {
         switch response.status {
         case 200..<300: return (response.status, text, json)
         case 503: throw CommandFailure.environment("\(url) is not ready: \(json.member("detail") ?? "503")")
+        case 400, 422: throw CommandFailure.usage("\(json.member("detail") ?? "\(url) refuses the request.")")
         default: throw CommandFailure.check("\(json.member("detail") ?? "\(url) responded with status \(response.status).")")
         }
     }

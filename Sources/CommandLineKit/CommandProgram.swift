@@ -14,6 +14,13 @@ package enum CommandProgram {
         let result = await command.result
         if case .failure(let error) = result { finish(error, of: root) }
         Terminal.endIfOutputFailed()
+        end(0)
+    }
+
+    /// At once: what `exit` runs would free what threads of an HTTP client still use.
+    private static func end(_ code: Int32) -> Never {
+        fflush(nil)
+        _exit(code)
     }
 
     private static func perform(_ root: (some AsyncParsableCommand).Type) async throws {
@@ -30,16 +37,16 @@ package enum CommandProgram {
         Terminal.endIfOutputFailed()
         if let failure = CommandFailure(error) {
             Terminal.printError(failure.message)
-            exit(failure.code)
+            end(failure.code)
         }
         let code = root.exitCode(for: error)
         let text = root.fullMessage(for: error)
         if code.isSuccess {
             if !text.isEmpty { Terminal.printLine(text) }
             Terminal.endIfOutputFailed()
-            exit(0)
+            end(0)
         }
         if !text.isEmpty { Terminal.printError(text) }
-        exit(code == .validationFailure ? 2 : code.rawValue == 1 ? 1 : code.rawValue)
+        end(code == .validationFailure ? 2 : code.rawValue == 1 ? 1 : code.rawValue)
     }
 }

@@ -17,6 +17,7 @@ enum MigrationDirectory {
         }
         var migrations: [Migration] = []
         for name in names.sorted() where name.hasSuffix(".sql") && name != roles { migrations.append(try read(name, in: path)) }
+        guard !migrations.isEmpty else { throw MigrationError(.unreadableDirectory, "there are no migrations in \(path)") }
         migrations.sort { $0.version < $1.version }
         try checkNumbers(migrations, allowsGaps: allowsGaps)
         return migrations

@@ -1,3 +1,4 @@
+import AlertRules
 import Configuration
 import Delivery
 import Foundation
@@ -38,7 +39,7 @@ extension ServerConfiguration {
         }
         let document: Any?
         do { document = try Yams.load(yaml: String(decoding: text, as: UTF8.self)) } catch {
-            throw ConfigurationError("\(path) is not valid YAML: \(error)")
+            throw ConfigurationError("\(path) is not valid YAML: \(YAMLFault.text(of: error))")
         }
         guard let document, !(document is NSNull) else { return false }
         guard document is [String: Any] else {

@@ -1,3 +1,4 @@
+import AlertRules
 import Foundation
 import Yams
 
@@ -15,7 +16,7 @@ struct SettingsFile {
 
     init(yaml: String, name: String) throws(ConfigurationError) {
         self.name = name
-        do { root = try Yams.load(yaml: yaml) } catch { throw ConfigurationError("\(name) is not YAML: \(error)") }
+        do { root = try Yams.load(yaml: yaml) } catch { throw ConfigurationError("\(name) is not YAML: \(YAMLFault.text(of: error))") }
     }
 
     /// The file as a list of mappings.

@@ -88,7 +88,10 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         }
         Terminal.progress(result.line(of: size, since: start, before: before), isLast: true)
         guard result.isComplete else {
-            throw CommandFailure.environment("Stopped after line \(result.lines). Run it again to continue from there.")
+            throw CommandFailure(
+                message: "Stopped after line \(result.lines). Run it again to continue from there.",
+                code: Interruption.exitCode
+            )
         }
         if result.rejected + result.conflict > 0 {
             throw CommandFailure.check("\(result.rejected + result.conflict) lines were not stored; see \(rejects.path)")

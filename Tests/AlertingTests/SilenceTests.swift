@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import Foundation
+import HTTPServer
 import Postgres
 import PushContract
 import TestDatabase
@@ -104,9 +105,36 @@ struct SilenceTests {
             _ = try await self.silence(pool, until: 50)
             let (before, after) = ((Traffic.start + 49).timestamp, (Traffic.start + 50).timestamp)
             #expect(try await SilenceStore.find(prefix: String(silence.id.uuidString.prefix(9)), at: before, on: pool) == [silence])
-            #expect(try await SilenceStore.find(prefix: "", at: before, on: pool).count == 2)
-            #expect(try await SilenceStore.find(prefix: "", at: after, on: pool) == [])
+            #expect(try await SilenceStore.find(prefix: String(silence.id.uuidString.prefix(9)), at: after, on: pool) == [])
         }
+    }
+
+    @Test("an empty id is that of none, neither of a silence nor of an alert")
+    func emptyPrefix() async throws {
+        try await withDatabase { pool in
+            _ = try await silence(pool, until: 60)
+            #expect(try await SilenceStore.find(prefix: "", at: Traffic.start.timestamp, on: pool).isEmpty)
+            _ = try await TestNotification.fire(receivers: ["a"], severity: .info, recording: .test(), on: pool)
+            #expect(try await AlertStore.open(on: pool).count == 1)
+            #expect(try await AlertStore.find(prefix: "", on: pool).isEmpty)
+        }
+    }
+
+    @Test(
+        "a silence of all alerts without a label is refused, as one without a reason is",
+        arguments: [([("app", "")], "x", "/matchers"), ([("a", ""), ("b", "")], "x", "/matchers"), ([("a", "b")], " ", "/reason")]
+    )
+    func refused(matchers: [(name: String, value: String)], reason: String, pointer: String) throws {
+        let now = Traffic.start.timestamp
+        func request(_ matchers: [SilenceMatcher], _ reason: String) throws -> AlertSilence {
+            try SilenceRequest(matchers: matchers, endsAt: now + .seconds(60), reason: reason).silence(author: "ada", now: now)
+        }
+        let problem = try #require(throws: Problem.self) {
+            _ = try request(matchers.map { SilenceMatcher(name: $0.name, value: $0.value) }, reason)
+        }
+        #expect(problem.pointer == pointer)
+        _ = try request([SilenceMatcher(name: "app", value: ""), SilenceMatcher(name: "severity", value: "page")], "x")
+        _ = try request([SilenceMatcher(name: "app", value: "", isEqual: false)], "x")
     }
 
     @Test("matchers compare labels; an absent label is empty; isEqual false turns it round")

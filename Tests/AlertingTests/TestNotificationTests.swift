@@ -41,4 +41,37 @@ struct TestNotificationTests {
             #expect(try await AlertStore.open(on: pool).isEmpty)
         }
     }
+
+    @Test("an interrupted test: who was notified is notified of its end; what had not left is withdrawn")
+    func withdrawn() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let receivers = [ReceiverConfiguration.webhook("a", url: "http://a/"), .webhook("b", url: "http://b/")]
+            let isDown = Mutex(false)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in
+                OutboundResponse(status: isDown.withLock { $0 } ? 503 : 200)
+            }
+            let names = receivers.map(\.name) + ["nobody"]
+            let id = try await TestNotification.fire(receivers: names, severity: .page, recording: .test("jo", at: clock.now), on: pool)
+            try await notifier.deliverDue()
+            func states() async throws -> [String] {
+                try await TestNotification.results(of: id, on: pool).map { "\($0.receiver) \($0.kind) \($0.state)" }
+            }
+            try await TestNotification.withdraw(id, at: clock.now, on: pool)
+            try await TestNotification.resolve(id, at: clock.now, on: pool)
+            #expect(
+                try await states() == [
+                    "a firing delivered", "a resolved pending", "b firing delivered", "b resolved pending", "nobody firing superseded",
+                ]
+            )
+            // One that does not take it at once is tried again.
+            isDown.withLock { $0 = true }
+            try await notifier.deliverDue()
+            try await TestNotification.withdraw(id, at: clock.now, on: pool)
+            isDown.withLock { $0 = false }
+            clock.advance(.seconds(600))
+            try await notifier.deliverDue()
+            #expect(try await states().filter { $0.hasSuffix("resolved delivered") }.count == 2)
+        }
+    }
 }

@@ -53,7 +53,7 @@ import Testing
         // It does not answer: maybe none that was idle does.
         let overdue = ConnectionState(isOverdue: true)
         #expect(ConnectionChoice.pick([overdue, idle], rules: rules) == .open)
-        #expect(ConnectionChoice.pick([overdue, idle, connection(20)], rules: rules) == .use(2, upTo: 80))
+        #expect(ConnectionChoice.pick([overdue, idle, connection(20)], rules: rules) == .ask(1), "no more may be opened")
     }
 
     @Test("a retired connection takes nothing and does not count")

@@ -97,7 +97,7 @@ extension CommandTests {
     func waiting() async throws {
         let router = Router()
         router.post("sends") { _, _ in Self.json(#"{"sendId": "s-17"}"#, .accepted) }
-        router.get("sends/s-17") { request, _ in
+        router.get("sends/:sendId") { request, _ in
             request.headers[.authorization] == "Bearer works"
                 ? Self.json(#"{"sendId": "s-17", "state": "sent"}"#, .ok) : Self.json(#"{"detail": "broken"}"#, .internalServerError)
         }
@@ -107,6 +107,39 @@ extension CommandTests {
             #expect(broken.code == 1 && broken.output.hasPrefix("Accepted: s-17.\n"), "\(broken.output)")
             let sent = try await run(arguments + ["--key", "works", "--json"], into: "2>/dev/null")
             #expect(sent.code == 0 && sent.output == "{\"sendId\": \"s-17\", \"state\": \"sent\"}\n", "\(sent.output)")
+        }
+    }
+
+    @Test("a request that the server refuses is wrong usage")
+    func refusedRequest() async throws {
+        let router = Router()
+        router.post("sends") { _, _ in Self.json(#"{"detail": "title must not be empty"}"#, .unprocessableContent) }
+        try await withRouter(router) { url in
+            let done = try await Shell.run(ServerProcess.binary, ["send", "--uid", "ann", "--title", "", "--url", url, "--key", "k"])
+            #expect(done.code == 2 && done.output.contains("title must not be empty"), "\(done.output)")
+        }
+    }
+
+    @Test("a file that is not YAML is named with the place, and none of it is shown: it may hold a secret")
+    func secretInYAML() async throws {
+        try await withTestDirectory { directory in
+            let path = directory + "/pushwatch.yml"
+            try Data("database:\n\turl: postgresql://ann:hush@db/x\n".utf8).write(to: URL(fileURLWithPath: path))
+            let done = try await Shell.run(ServerProcess.binary, ["serve", "--config", path])
+            #expect(done.code == 2 && done.output.contains("line 2, column 1") && !done.output.contains("hush"), "\(done.output)")
+        }
+    }
+
+    @Test("a start that fails while HTTP clients begin ends with its code, each time")
+    func failingStart() async throws {
+        try await withTestDirectory { directory in
+            let path = directory + "/key.p8"
+            try Data("no key".utf8).write(to: URL(fileURLWithPath: path))
+            let settings = ["PUSHWATCH_APNS_KEY_FILE": path, "PUSHWATCH_APNS_KEY_ID": "ABCDE12345", "PUSHWATCH_APNS_TEAM_ID": "ABCDE12345"]
+            for _ in 1...12 {
+                let done = try await Shell.run(ServerProcess.binary, ["credentials", "check"], environment: settings)
+                #expect(done.code < 128, "\(done.output)")
+            }
         }
     }
 

@@ -182,6 +182,14 @@ struct MigratorTests {
         }
     }
 
+    @Test("a directory without migrations is named")
+    func emptyDirectory() async throws {
+        try await withMigrations([:]) { fixture in
+            let error = try await #require(throws: MigrationError.self) { try await fixture.migrator.migrate() }
+            #expect(error.kind == .unreadableDirectory && error.message.contains("there are no migrations in"))
+        }
+    }
+
     @Test("a directory that is not there is named")
     func noDirectory() async throws {
         let migrator = Migrator(configuration: PostgresConfiguration(url: "unused"), directory: "/nowhere/migrations", logger: .silent)

@@ -20,26 +20,11 @@ enum YAMLDocument {
         do {
             if let node = try Yams.compose(yaml: source.text) { return node }
             findings.error(at: source.start, "the file is empty")
-        } catch let error as YamlError {
-            let (position, message) = describe(error, source)
-            findings.error(at: position, message)
         } catch {
-            findings.error(at: source.start, "not YAML: \(error)")
+            let (text, mark, isFormat) = (error as? YamlError).map(YAMLFault.describe) ?? ("it cannot be read", nil, true)
+            let position = mark.map { SourcePosition(file: source.path, line: $0.line, column: $0.column) } ?? source.start
+            findings.error(at: position, isFormat ? "not YAML: \(text)" : text)
         }
         return nil
-    }
-
-    private static func describe(_ error: YamlError, _ source: SourceText) -> (SourcePosition, String) {
-        func at(_ mark: Mark) -> SourcePosition { SourcePosition(file: source.path, line: mark.line, column: mark.column) }
-        switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
-            return (at(mark), "not YAML: \(problem)")
-        case .duplicatedKeysInMapping(let duplicates, let context):
-            return (at(context.mark), "the same key twice: \(duplicates.joined(separator: ", "))")
-        case .reader(let problem, _, _, _):
-            return (source.start, "not YAML: \(problem)")
-        default:
-            return (source.start, "not YAML: \(error)")
-        }
     }
 }

@@ -27,7 +27,8 @@ package enum AlertStore {
 
     /// Those whose id begins with `prefix`, the newest first; at most two, which is enough to know that there is more than one.
     package static func find(prefix: String, on session: any PostgresSession) async throws -> [Alert] {
-        try await read("WHERE starts_with(alertId::text, \(prefix.lowercased())) ORDER BY firedAt DESC LIMIT 2", session)
+        guard !prefix.isEmpty else { return [] }
+        return try await read("WHERE starts_with(alertId::text, \(prefix.lowercased())) ORDER BY firedAt DESC LIMIT 2", session)
     }
 
     static func open(rule: String, on session: any PostgresSession) async throws -> [Alert] {

@@ -25,13 +25,22 @@ package struct SilenceRequest: Sendable {
             matchers: try fields.required("matchers", JSONFields.list(of: matcher, 1...20)),
             startsAt: try fields.optional("startsAt", time),
             endsAt: try fields.required("endsAt", time),
-            reason: try fields.required("reason", reason)
+            reason: try fields.required("reason", JSONFields.text(0...500))
         )
         try fields.finish()
         return request
     }
 
     package func silence(author: String, now: Timestamp) throws(Problem) -> AlertSilence {
+        guard matchers.contains(where: { !$0.isEqual || !$0.value.isEmpty }) else {
+            throw .invalid(
+                "These matchers match every alert without the label, as an absent label counts as empty. Give one of them a value.",
+                pointer: "/matchers"
+            )
+        }
+        guard (1...500).contains(reason.count), !reason.allSatisfy(\.isWhitespace) else {
+            throw .invalid("reason: say in 1 to 500 characters why the alerts are silenced.", pointer: "/reason")
+        }
         let start = startsAt ?? now
         guard endsAt > now, endsAt > start else { throw .invalid("endsAt must be in the future and after startsAt.", pointer: "/endsAt") }
         guard endsAt - now <= Self.longest else { throw .invalid("A silence may last 90 days at most.", pointer: "/endsAt") }
@@ -54,11 +63,5 @@ package struct SilenceRequest: Sendable {
             throw field.invalid("\(field.name) is an RFC 3339 time with offset, such as 2026-01-05T12:00:00Z.")
         }
         return time
-    }
-
-    private static func reason(_ value: JSONValue, _ field: JSONFields.Field) throws(Problem) -> String {
-        let text = try JSONFields.text(1...500)(value, field)
-        guard !text.allSatisfy(\.isWhitespace) else { throw field.invalid("reason: say why the alerts are silenced") }
-        return text
     }
 }

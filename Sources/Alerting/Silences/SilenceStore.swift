@@ -27,7 +27,8 @@ package enum SilenceStore {
 
     /// Those that have not ended and whose id begins with `prefix`; at most two, which is enough to know that there is more than one.
     package static func find(prefix: String, at now: Timestamp, on session: any PostgresSession) async throws -> [AlertSilence] {
-        try await session.query(
+        guard !prefix.isEmpty else { return [] }
+        return try await session.query(
             """
             SELECT silenceId, matchers, startsAt, endsAt, author, reason, createdAt FROM alertSilences
             WHERE endsAt > \(now) AND starts_with(silenceId::text, \(prefix.lowercased())) LIMIT 2

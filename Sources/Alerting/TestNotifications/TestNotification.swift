@@ -80,12 +80,16 @@ package enum TestNotification {
         )[0].decode(Bool.self)
     }
 
-    /// Withdraws what was not delivered in time: a notification that arrives after the test would only surprise.
+    /// Withdraws what was not delivered in time: a notification that arrives after the test would only surprise. Who may have been notified of
+    /// the alert is notified of its end all the same.
     package static func withdraw(_ id: UUID, at now: Timestamp, on session: any PostgresSession) async throws {
         try await session.execute(
             """
-            UPDATE notifications SET state = 'superseded', settledAt = \(now)
+            UPDATE notifications n SET state = 'superseded', settledAt = \(now)
             WHERE alertId = \(id) AND state = 'pending' AND coalesce(leaseUntil < clock_timestamp(), true)
+                AND (kind <> 'resolved' OR NOT EXISTS (SELECT FROM notifications f
+                    WHERE f.alertId = n.alertId AND f.receiver = n.receiver AND f.kind IN ('firing', 'reopened')
+                        AND (f.state = 'delivered' OR f.state = 'pending' AND NOT (\(NotificationStore.isUnsent)))))
             """
         )
     }

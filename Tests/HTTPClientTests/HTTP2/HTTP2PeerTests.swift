@@ -19,8 +19,11 @@ struct HTTP2PeerTests {
     }
 
     /// Answers every request on the connection.
-    private static let serve: ScriptedPeer.Step = { connection in
-        var stream = connection.readHTTP2Request()
+    private static let serve: ScriptedPeer.Step = { connection in serve(connection, connection.readHTTP2Request()) }
+
+    /// This request, and those that follow it.
+    private static func serve(_ connection: PeerConnection, _ first: UInt32?) {
+        var stream = first
         while let found = stream {
             connection.answer(stream: found)
             stream = connection.nextRequest()
@@ -386,26 +389,28 @@ struct HTTP2PeerTests {
         let certificate = try ThrowawayCertificate()
         let (pings, pinged) = AsyncStream.makeStream(of: Void.self)
         let both = Gate()
-        let missing = Mutex(2)
-        let silent: ScriptedPeer.Step = { connection in
+        let requests = Mutex(0)
+        // The connections of the first two requests fall silent when both are answered; others serve.
+        let step: ScriptedPeer.Step = { connection in
             guard let stream = connection.readHTTP2Request() else { return }
-            let isLast = missing.withLock { missing in
-                missing -= 1
-                return missing == 0
+            let number = requests.withLock { requests in
+                requests += 1
+                return requests
             }
-            if isLast { both.open() }
+            if number > 2 { return Self.serve(connection, stream) }
+            if number == 2 { both.open() }
             both.waitBlocking()
             connection.answer(stream: stream)
             while let (type, flags, _, _) = connection.nextFrame() {
                 if type == 6, flags & 1 == 0 { pinged.yield() }
             }
         }
-        let peer = ScriptedPeer([silent, silent, Self.serve], certificate: certificate, isConcurrent: true)
+        let peer = ScriptedPeer(Array(repeating: step, count: 8), certificate: certificate, isConcurrent: true)
         defer { peer.stop() }
         try await withHTTP2Client(
             trusting: certificate,
             {
-                $0.streamsBeforeNextConnection = 1
+                $0.maxStreamsPerConnection = 1
                 $0.trustedSilence = .zero
                 $0.pingInterval = .seconds(60)
                 $0.pingTimeout = .seconds(2)

@@ -83,7 +83,7 @@ package enum ReceiverFile {
     private static func set(_ yaml: ReceiverYAML, _ text: String) throws -> ReceiverSet {
         let root: Node?
         do { root = try Yams.compose(yaml: text) } catch {
-            throw Fault(path: yaml.path, line: (error as? YamlError)?.line, message: "not YAML: \(error)")
+            throw Fault(path: yaml.path, line: (error as? YamlError)?.line, message: "not YAML: \(YAMLFault.text(of: error))")
         }
         guard let root else { throw Fault(path: yaml.path, message: "the file is empty; `receivers: []` says that there are none") }
         let keys = try yaml.mapping(root, keys: ["receivers", "routes", "fallback", "escalate", "duty"])
