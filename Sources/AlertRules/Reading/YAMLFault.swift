@@ -1,4 +1,4 @@
-package import Yams
+import Yams
 
 /// What is wrong with a YAML file.
 package enum YAMLFault {
