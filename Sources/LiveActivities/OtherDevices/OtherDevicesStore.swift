@@ -1,5 +1,5 @@
 import Delivery
-package import Postgres
+import Postgres
 import PushContract
 
 /// Puts what is due to devices without Live Activities into the send queue: one send for each kind of devices, with a delivery for each.

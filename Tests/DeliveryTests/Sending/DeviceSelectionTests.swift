@@ -78,6 +78,20 @@ struct DeviceSelectionTests {
         }
     }
 
+    @Test("few devices of many people: in portions, too")
+    func fewDevices() async throws {
+        try await withFans { bench in
+            for number in 1...7 { try await bench.register("many\(number)", "phone-m\(number)", token: SendingBench.token(20 + number)) }
+            try await bench.register("many6", "pad", token: SendingBench.token(120), app: "com.example.other")
+            let selection = Named(prefix: "many", exceptApp: "com.example.app")
+            guard case .accepted(deliveries: 1, _) = try await enqueue(bench, selection) else { return #expect(Bool(false)) }
+            #expect(try await bench.send("live~s1").state == .storing)
+            try await FanOutService(store: bench.store, wake: WakeSignal(), logger: .silent).storeAll()
+            #expect(try await bench.send("live~s1").deliveries.map(\.uid) == ["many6"])
+            #expect(try await bench.send("live~s1").state == .queued)
+        }
+    }
+
     @Test("an instance that does not know the feature leaves the send to others")
     func unknown() async throws {
         try await withFans(selection: nil) { bench in
