@@ -14,13 +14,7 @@ package enum CommandProgram {
         let result = await command.result
         if case .failure(let error) = result { finish(error, of: root) }
         Terminal.endIfOutputFailed()
-        end(0)
-    }
-
-    /// At once: what `exit` runs would free what threads of an HTTP client still use.
-    private static func end(_ code: Int32) -> Never {
-        fflush(nil)
-        _exit(code)
+        Terminal.end(0)
     }
 
     private static func perform(_ root: (some AsyncParsableCommand).Type) async throws {
@@ -37,16 +31,16 @@ package enum CommandProgram {
         Terminal.endIfOutputFailed()
         if let failure = CommandFailure(error) {
             Terminal.printError(failure.message)
-            end(failure.code)
+            Terminal.end(failure.code)
         }
         let code = root.exitCode(for: error)
         let text = root.fullMessage(for: error)
         if code.isSuccess {
             if !text.isEmpty { Terminal.printLine(text) }
             Terminal.endIfOutputFailed()
-            end(0)
+            Terminal.end(0)
         }
         if !text.isEmpty { Terminal.printError(text) }
-        end(code == .validationFailure ? 2 : code.rawValue == 1 ? 1 : code.rawValue)
+        Terminal.end(code == .validationFailure ? 2 : code.rawValue == 1 ? 1 : code.rawValue)
     }
 }

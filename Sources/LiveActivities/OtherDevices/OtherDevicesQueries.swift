@@ -18,15 +18,17 @@ enum OtherDevicesQueries {
     }
 
     /// Those of a subject: `f`.
-    static func follows(_ subject: String, now: Timestamp) -> Query {
-        "follows f WHERE f.matchId = \(subject) AND coalesce(f.expiresAt, 'infinity') > \(now)"
+    static func follows(_ subject: String, now: Timestamp) -> Query { "follows f WHERE \(isFollow(of: subject, now: now))" }
+
+    private static func isFollow(of subject: String, now: Timestamp) -> Query {
+        "f.matchId = \(subject) AND coalesce(f.expiresAt, 'infinity') > \(now)"
     }
 
     /// Followers' devices: `f` and `d`.
     static func followers(of subject: String, now: Timestamp) -> Query {
         """
         devices d JOIN follows f ON d.userId = f.userId AND d.deviceId = coalesce(f.onlyDeviceId, d.deviceId)
-        WHERE d.expiresAt > \(now) AND f.matchId = \(subject) AND coalesce(f.expiresAt, 'infinity') > \(now)
+        WHERE d.expiresAt > \(now) AND \(isFollow(of: subject, now: now))
         """
     }
 
