@@ -178,7 +178,11 @@ import Testing
             let provider = try simulation.apns()
             simulation.simulator.setFaults([FaultRule(.apns, status: 403, reason: "ExpiredProviderToken")])
             await withTaskGroup(of: Void.self) { group in
-                for _ in 1...15 { group.addTask { #expect(await simulation.send(by: provider).refusalScope == .credential) } }
+                for number in 1...15 {
+                    group.addTask {
+                        #expect(await simulation.send(by: provider, attemptId: "attempt-\(number)").refusalScope == .credential)
+                    }
+                }
             }
             var seen: Set<String> = []
             let first = simulation.simulator.requests(provider: .apns).firstIndex { !seen.insert($0.header("apns-id") ?? "").inserted }
