@@ -287,7 +287,8 @@ let package = Package(
         tests(
             "AccessTests",
             [
-                "Access", "Audit", "PushContract", "HTTPServer", "Postgres", "TestDatabase", .hummingbird, .hummingbirdTesting, .httpTypes,
+                "Access", "Audit", "PushContract", "HTTPServer", "Postgres", "TestDatabase", "TestSupport", .hummingbird,
+                .hummingbirdTesting, .httpTypes,
                 .jwtKit, .crypto, .logging,
             ]
         ),

@@ -1,8 +1,9 @@
 #!/bin/bash
 # Runs every test target, one after the other: each has the machine to itself, so that tests with servers and databases do not starve
-# each other on two cores. Ends with each issue of the tests that failed, then one line of totals; exit 1 if anything failed.
+# each other on two cores. IntegrationTests alone run beside the others, since they mostly wait. Ends with each issue of the tests that
+# failed, then one line of totals; exit 1 if anything failed.
 # usage: [RERUN=1] [SILENCE=720] scripts/test.sh [TARGET…]        (tests must be built: swift build --build-tests)
-# RERUN=1: a target that failed is run once more, alone. What fails twice has failed; what passes then is named as unsteady at the end.
+# RERUN=1: a target that failed is run once more. What fails twice has failed; what passes then is named as unsteady at the end.
 # SILENCE: a target in which no test begins or ends for so many seconds has failed, and is ended. A test with a database ends after 600.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -14,12 +15,14 @@ if [ -z "${TMPDIR:-}" ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail
     TMPDIR=/dev/shm
 fi
 # A directory of its own: whatever a test leaves behind goes with it. The server of the databases is another user's.
-TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/pushwatch-test.XXXXXX")
-chmod 711 "$TMPDIR"
-export TMPDIR
-log=$TMPDIR/log
-job=
-trap '[ -z "$job" ] || end TERM; rm -rf "$TMPDIR"' EXIT
+root=$(mktemp -d "${TMPDIR:-/tmp}/pushwatch-test.XXXXXX")
+chmod 711 "$root"
+# One line of totals for each target, then its issues and what was unsteady.
+results=$root/results
+mkdir "$results"
+lanes=()
+# The lanes end what they run.
+trap '[ ${#lanes[@]} = 0 ] || { kill "${lanes[@]}" && wait; } 2>/dev/null; rm -rf "$root"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -46,8 +49,8 @@ watch() {
 
 # Sets code, summary, count and bad.
 run() {
-    # In a group of its own, so that all of it can be ended.
-    setsid swift test --skip-build --disable-xctest --filter "^$1\\." >"$log" 2>&1 &
+    # In a group of its own, so that all of it can be ended. Nothing is built, so that the lock on what is built is not needed.
+    setsid swift test --ignore-lock --skip-build --disable-xctest --filter "^$1\\." >"$log" 2>&1 &
     job=$!
     watch &
     wait "$job"
@@ -68,32 +71,53 @@ run() {
     fi
 }
 
-passed=0
-failed=0
-issues=()
-unsteady=()
-for target in "${targets[@]}"; do
-    run "$target"
-    if [ "$code" != 0 ] && [ -n "${RERUN:-}" ]; then
-        mapfile -t names < <(grep -E '✘ Test .* failed after' "$log" | grep -v 'Test run with' | sed -E 's/^.*✘ Test (.*) failed after.*$/\1/')
-        echo "$target: once more"
+# Runs these targets one after the other, in a directory of their own.
+lane() {
+    export TMPDIR
+    TMPDIR=$(mktemp -d "$root/lane.XXXXXX")
+    chmod 711 "$TMPDIR"
+    log=$TMPDIR/log
+    job=
+    trap '[ -z "$job" ] || end TERM' EXIT
+    trap 'exit 143' TERM INT
+    local target name names lines
+    for target in "$@"; do
         run "$target"
-        if [ "$code" = 0 ]; then unsteady+=("${names[@]/#/$target: }"); fi
-    fi
-    if [ "$code" != 0 ]; then
-        mapfile -t lines < <(grep -oE '✘ .* recorded an issue.*' "$log" | cut -c 1-400)
-        issues+=("${lines[@]/#/$target: }")
-    fi
-    passed=$((passed + count - bad))
-    failed=$((failed + bad))
-done
-if [ ${#unsteady[@]} -gt 0 ]; then
+        if [ "$code" != 0 ] && [ -n "${RERUN:-}" ]; then
+            mapfile -t names < <(grep -E '✘ Test .* failed after' "$log" | grep -v 'Test run with' | sed -E 's/^.*✘ Test (.*) failed after.*$/\1/')
+            echo "$target: once more"
+            run "$target"
+            if [ "$code" = 0 ]; then for name in "${names[@]}"; do echo "  $target: $name" >>"$results/unsteady"; done; fi
+        fi
+        if [ "$code" != 0 ]; then
+            mapfile -t lines < <(grep -oE '✘ .* recorded an issue.*' "$log" | cut -c 1-400)
+            for name in "${lines[@]}"; do echo "  $target: $name" >>"$results/issues"; done
+        fi
+        echo "$((count - bad)) $bad" >>"$results/totals"
+    done
+}
+
+beside=()
+others=()
+for target in "${targets[@]}"; do if [ "$target" = IntegrationTests ]; then beside+=("$target"); else others+=("$target"); fi; done
+if [ ${#beside[@]} -gt 0 ]; then
+    lane "${beside[@]}" &
+    lanes+=($!)
+fi
+if [ ${#others[@]} -gt 0 ]; then
+    lane "${others[@]}" &
+    lanes+=($!)
+fi
+wait "${lanes[@]}"
+lanes=()
+if [ -e "$results/unsteady" ]; then
     echo "Unsteady, failed once and passed when run again:"
-    printf '  %s\n' "${unsteady[@]}"
+    cat "$results/unsteady"
 fi
-if [ ${#issues[@]} -gt 0 ]; then
+if [ -e "$results/issues" ]; then
     echo "Failed:"
-    printf '  %s\n' "${issues[@]}"
+    cat "$results/issues"
 fi
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+# A lane that ended before its last target has left no totals of it.
+awk -v targets=${#targets[@]} '{ passed += $1; failed += $2 }
+    END { failed += targets - NR; print passed + 0 " passed, " failed + 0 " failed"; exit failed > 0 || passed == 0 }' "$results/totals"

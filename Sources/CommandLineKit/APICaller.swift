@@ -32,7 +32,11 @@ package struct APICaller {
         do throws(OutboundFailure) {
             response = try await client.send(request)
         } catch {
-            throw CommandFailure.environment("\(url) cannot be reached: \(error)")
+            throw CommandFailure.environment(
+                error.phase == .notWritten
+                    ? "\(url) cannot be reached: \(error.detail)"
+                    : "\(url) did not respond: \(error.detail). It may have processed the request."
+            )
         }
         let text = String(decoding: response.body, as: UTF8.self)
         let json = (try? JSONParser.parse(response.body)) ?? .null

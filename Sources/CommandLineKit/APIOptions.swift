@@ -22,6 +22,12 @@ package struct APIOptions: ParsableArguments {
         guard serverURL.hasPrefix("http://") || serverURL.hasPrefix("https://") else {
             throw CommandFailure.usage("--url must begin with http:// or https://.")
         }
+        // Errors show the URL, and paths are appended to it.
+        guard URLComponents(string: serverURL).map({ $0.user == nil && $0.password == nil && $0.query == nil }) ?? false else {
+            throw CommandFailure.usage(
+                "--url must be the server's address alone, such as https://push.example.com: no user, password or query."
+            )
+        }
         return APICaller(url: serverURL, key: try apiKey(scope: scope))
     }
 

@@ -1,5 +1,6 @@
 import AlertRules
 import Foundation
+import HTTPClient
 
 extension ServerConfiguration {
     /// Throws for a directory or file that an instance with these roles reads later and that is not there: it would run without rules, types
@@ -19,7 +20,10 @@ extension ServerConfiguration {
         if liveDirectory != ConfigurationKey.liveDirectory.standard {
             try require(isDirectory(liveDirectory), .liveDirectory, liveDirectory, "is not a directory that can be read")
         }
-        if let path = providersCAFile { try require(isFile(path), .providersCA, path, "cannot be read") }
+        if let path = providersCAFile {
+            try require(isFile(path), .providersCA, path, "cannot be read")
+            try require(TrustedAuthorities.areReadable(in: path), .providersCA, path, "has no certificate in PEM form")
+        }
         if let users, !users.jwks.contains("://") { try require(isFile(users.jwks), .usersJWKS, users.jwks, "cannot be read") }
     }
 

@@ -80,7 +80,7 @@ extension ServerConfiguration {
         databaseConnections = try settings.number(.databaseConnections, DatabasePools.Sizes.least...500) ?? databaseConnections
         readersURL = try settings.database(.databaseReadersURL)
         readersLag = try settings.number(.databaseReadersLag, 5...3600).map { .seconds($0) } ?? readersLag
-        preparesStatements = try settings.choice(.databasePreparesStatements) { Bool($0) } ?? preparesStatements
+        preparesStatements = try settings.flag(.databasePreparesStatements) ?? preparesStatements
         adminDatabaseURL = try settings.database(.adminDatabaseURL) ?? url
         migrationsDirectory = settings.text(.migrationsDirectory) ?? migrationsDirectory
         partitionPlan = try settings.partitionPlan()
@@ -97,6 +97,13 @@ extension ServerConfiguration {
         tls = try settings.tls()
         operatorsHost = settings.text(.operatorsHost) ?? httpHost
         operatorsPort = try settings.number(.operatorsPort, 0...65_535)
+        if let operatorsPort, operatorsPort == httpPort, httpPort != 0, operatorsHost == httpHost {
+            throw ConfigurationError(
+                "\(ConfigurationKey.operatorsPort.environmentName) (`\(ConfigurationKey.operatorsPort.name)`) must differ from "
+                    + "\(ConfigurationKey.httpPort.environmentName) (`\(ConfigurationKey.httpPort.name)`), or the operators' listener needs an "
+                    + "address of its own: both are \(httpHost):\(httpPort)."
+            )
+        }
         publicURL = try settings.url(.publicURL)?.withoutLastSlash
         bootstrapKey = try settings.secret(.bootstrapKey, atLeast: 24)
         proxySignIn = try settings.proxySignIn()
@@ -104,7 +111,7 @@ extension ServerConfiguration {
         tokenKeys = try settings.tokenKeys()
         logLevel = try settings.choice(.logLevel) { Logger.Level(rawValue: $0) } ?? logLevel
         logFormat = try settings.choice(.logFormat) { ["text", "json", "auto"].contains($0) ? $0 : nil } ?? logFormat
-        metricsOpen = try settings.choice(.metricsOpen) { Bool($0) } ?? metricsOpen
+        metricsOpen = try settings.flag(.metricsOpen) ?? metricsOpen
         alertsDirectory = settings.text(.alertsDirectory) ?? alertsDirectory
         alertsLag = try settings.number(.alertsLag, 0...600).map { .seconds($0) } ?? alertsLag
         webhookURL = try settings.url(.webhookURL)

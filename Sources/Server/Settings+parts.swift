@@ -10,7 +10,10 @@ extension Settings {
     func proxySignIn() throws(ConfigurationError) -> ProxySignIn? {
         let (header, addresses) = (text(.proxyHeader), try list(.proxyAddresses))
         guard header != nil || !addresses.isEmpty else { return nil }
-        guard let header, let name = HTTPField.Name(header), !addresses.isEmpty else {
+        guard let name = HTTPField.Name(header ?? "x") else {
+            throw ConfigurationError("`\(ConfigurationKey.proxyHeader.name)`: `\(header ?? "")` is not the name of an HTTP header.")
+        }
+        guard header != nil, !addresses.isEmpty else {
             throw ConfigurationError(
                 "`\(ConfigurationKey.proxyHeader.name)` and `\(ConfigurationKey.proxyAddresses.name)` belong together: a header's name, and the "
                     + "addresses it is trusted from."

@@ -41,6 +41,14 @@ struct Settings {
         return value
     }
 
+    func flag(_ key: ConfigurationKey) throws(ConfigurationError) -> Bool? {
+        guard let text = text(key) ?? reader.bool(forKey: ConfigKey(key.name)).map(String.init) else { return nil }
+        guard let flag = Bool(text) else {
+            throw ConfigurationError("\(key.environmentName) (`\(key.name)`) must be true or false, not `\(text)`.")
+        }
+        return flag
+    }
+
     func list(_ key: ConfigurationKey) throws(ConfigurationError) -> [String] {
         (try (key.isSecret ? secret(key) : text(key)) ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
             !$0.isEmpty

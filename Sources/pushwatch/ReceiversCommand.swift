@@ -80,7 +80,15 @@ struct ReceiversCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON: the number of notifications.") var json = false
 
         func run() async throws {
-            try await options.withPool { pool, _ in
+            try await options.withPool { pool, configuration in
+                let registry = ReceiverRegistry(configuration)
+                let known = Set(try await NotificationHistory.receivers(on: pool).map(\.receiver) + registry.set.receivers.map(\.name))
+                // A mistyped name would look like a receiver that rejected nothing.
+                guard known.contains(receiver) else {
+                    if let fault = registry.fault { throw CommandFailure.check(fault) }
+                    let names = known.isEmpty ? "none is configured" : "expected one of \(known.sorted().joined(separator: ", "))"
+                    throw CommandFailure.usage("There is no receiver `\(receiver)`: \(names).")
+                }
                 let count = try await NotificationHistory.retry(receiver, recording: AuditRecorder(by: author), on: pool)
                 if json { return try Terminal.printLine(json: ["retried": count]) }
                 Terminal.printLine(

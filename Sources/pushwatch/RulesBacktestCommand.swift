@@ -27,12 +27,24 @@ struct RulesBacktestCommand: AsyncParsableCommand {
     func run() async throws {
         let all = try location.rules()
         let rules = try chosen(all)
+        for path in [html, svg].compactMap(\.self) { try checkWritable(path) }
         let report = try await history.withBacktest { backtest, onProgress in
             BacktestReport(span: backtest.span, results: try await backtest.run(rules, among: all, onProgress: onProgress))
         }
         Terminal.printLine(json ? try report.json() : report.text())
         if let html { try write(report.html, to: html) }
         if let svg { try write(report.svg, to: svg) }
+    }
+
+    /// Before the evaluation, which may take minutes.
+    private func checkWritable(_ path: String) throws {
+        let directory = URL(filePath: path).deletingLastPathComponent().path
+        let writable = FileManager.default.fileExists(atPath: path) ? path : directory
+        var isDirectory: ObjCBool = false
+        FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+        guard !isDirectory.boolValue, FileManager.default.isWritableFile(atPath: writable) else {
+            throw CommandFailure.environment("\(path) cannot be written.")
+        }
     }
 
     private func write(_ text: String, to path: String) throws {

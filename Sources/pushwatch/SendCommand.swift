@@ -124,7 +124,7 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func report(_ caller: APICaller, _ id: String) async throws {
-        let path = "/sends/" + (id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? id)
+        let path = "/sends/" + PathText.encoded(id)
         let end = ContinuousClock.now + timeout.duration
         let final: Set<String> = ["sent", "partial", "superseded", "cancelled", "failed", "expired", "unreachable"]
         var answer = try await caller.call("GET", path)

@@ -5,6 +5,7 @@ import JWTKit
 import Logging
 import PushContract
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Access
@@ -152,6 +153,25 @@ import Testing
         }
         #expect(loads.count == 2)
         #expect(await code { try await verifier.userId(of: rotated, now: now + .seconds(66)) } == "user-1")
+    }
+
+    @Test("a request that is cancelled while it loads the keys says nothing of the issuer: who waits loads them")
+    func cancelledLoad() async throws {
+        let keys = try jwks(key, kid: "k1")
+        let loads = Loads()
+        let verifier = verifier {
+            if loads.next() == 1 { try await Task.sleep(for: .seconds(3_600)) }
+            return keys
+        }
+        let token = try await token(key)
+        await withTaskGroup(of: String.self) { group in
+            group.addTask { await code { try await verifier.userId(of: token, now: now) } }
+            try? await eventually("the first loads the keys") { loads.count == 1 }
+            async let second = code { try await verifier.userId(of: token, now: now) }
+            group.cancelAll()
+            #expect(await second == "user-1")
+        }
+        #expect(loads.count == 2)
     }
 
     private final class Loads: Sendable {

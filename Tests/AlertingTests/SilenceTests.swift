@@ -47,6 +47,30 @@ struct SilenceTests {
         }
     }
 
+    @Test("between two decisions of a rule its alerts are silenced, too, and notified when the silence ends")
+    func betweenDecisions() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 0)
+            try await traffic.add(20..<50, attempts: 100, bad: 10)
+            let clock = HandClock()
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            for minute in 30...35 {
+                clock.set((Traffic.start + minute).timestamp)
+                try await evaluator.evaluate(minutes: minute)
+            }
+            let silence = try await silence(pool, until: 50)
+            clock.set((Traffic.start + 36).timestamp)
+            try await evaluator.evaluate(minutes: 35)
+            #expect(try await AlertStore.open(on: pool).first?.silencedBy == silence.id)
+            let notifier = Notifier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
+            #expect(try await notifier.deliverDue() == 0)
+            clock.set((Traffic.start + 51).timestamp)
+            try await evaluator.evaluate(minutes: 35)
+            #expect(try await AlertStore.open(on: pool).first.map { $0.silencedBy == nil } == true)
+        }
+    }
+
     @Test("an alert that came and went under a silence is told to nobody; one the silence does not match is")
     func matches() async throws {
         for (value, kinds) in [("fcm", []), ("apns", ["firing", "resolved"])] {

@@ -120,6 +120,36 @@ extension CommandTests {
         }
     }
 
+    @Test("a server's address has no password, which errors would show")
+    func passwordInAddress() async throws {
+        let arguments = ["send", "--uid", "ann", "--title", "x", "--key", "k", "--url", "http://ann:hush@127.0.0.1:1"]
+        let done = try await Shell.run(ServerProcess.binary, arguments)
+        #expect(done.code == 2 && done.output.contains("no user, password or query") && !done.output.contains("hush"), "\(done.output)")
+    }
+
+    @Test("a server that does not listen is an environment error with its cause")
+    func noAnswer() async throws {
+        let arguments = ["send", "--uid", "ann", "--title", "x", "--key", "k", "--url"]
+        let closed = try await Shell.run(ServerProcess.binary, arguments + ["http://127.0.0.1:1"])
+        #expect(closed.code == 3 && closed.output.contains("http://127.0.0.1:1 cannot be reached: "), "\(closed.output)")
+        #expect(!closed.output.contains("notWritten"), "\(closed.output)")
+    }
+
+    @Test("a port that is none is wrong usage")
+    func noPort() async throws {
+        let done = try await Shell.run(ServerProcess.binary + "-dev", ["up", "--port", "99999"])
+        #expect(done.code == 2 && done.output.contains("--port must be from 1 to 65535"), "\(done.output)")
+    }
+
+    @Test("a report that cannot be written is an error before anything is evaluated", arguments: ["--html", "--svg"])
+    func reportNotWritable(option: String) async throws {
+        for path in ["/nowhere/report", "/tmp"] {
+            let arguments = ["rules", "backtest", Self.alerts, "--since", "1d", option, path, "--database", "dbname=none"]
+            let done = try await Shell.run(ServerProcess.binary, arguments)
+            #expect(done.code == 3 && done.output == "\(path) cannot be written.\n", "\(done.output)")
+        }
+    }
+
     @Test("a file that is not YAML is named with the place, and none of it is shown: it may hold a secret")
     func secretInYAML() async throws {
         try await withTestDirectory { directory in
@@ -172,6 +202,10 @@ extension WholeService {
                 #expect(distribute.code == 1 && distribute.output.contains("has no extension citus"), "\(distribute.output)")
                 let receivers = try await Shell.run(ServerProcess.binary, ["receivers", "list"], in: directory)
                 #expect(receivers.output.contains("webhook"), "the receiver of this run: \(receivers.output)")
+                let retried = try await Shell.run(ServerProcess.binary, ["receivers", "retry", "webhook"], in: directory)
+                #expect(retried.code == 0, "\(retried.output)")
+                let unknown = try await Shell.run(ServerProcess.binary, ["receivers", "retry", "webhok"], in: directory)
+                #expect(unknown.code == 2 && unknown.output.contains("no receiver `webhok`: expected one of "), "\(unknown.output)")
                 let added = try await Shell.run(
                     ServerProcess.binary,
                     ["throttles", "add", "--provider", "fcm", "--per-minute", "60", "--duration", "5m"],

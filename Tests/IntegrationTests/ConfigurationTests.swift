@@ -154,6 +154,18 @@ struct ConfigurationTests {
             (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "15"], "from 16 to 1100"),
             (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "401"], "(400) must be no less than"),
             (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_DRAIN_SECONDS": "16"], "from 0 to 15"),
+            (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_METRICS_OPEN": "yes"], "(`metrics.open`) must be true or false, not `yes`"),
+            (
+                [
+                    "PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_SIGN_IN_PROXY_HEADER": "X User",
+                    "PUSHWATCH_SIGN_IN_PROXY_ADDRESSES": "::1",
+                ],
+                "`X User` is not the name of an HTTP header"
+            ),
+            (
+                ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_PORT": "80", "PUSHWATCH_OPERATORS_PORT": "80"],
+                "PUSHWATCH_OPERATORS_PORT (`operators.port`) must differ from PUSHWATCH_HTTP_PORT"
+            ),
             (
                 ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_TLS_KEY_FILE": "/k"],
                 "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE is missing"
@@ -224,6 +236,11 @@ struct ConfigurationTests {
         try refused("alerts.directory") { $0.alertsDirectory = "/nowhere" }
         try refused("live.directory") { $0.liveDirectory = "/nowhere" }
         try refused("providers.caFile") { $0.providersCAFile = "/nowhere" }
+        // A file without a certificate in it.
+        var withoutCertificate = bare
+        withoutCertificate.providersCAFile = #filePath
+        let error = try #require(throws: ConfigurationError.self) { try withoutCertificate.checkFiles() }
+        #expect(error.description.contains("has no certificate in PEM form"), "\(error)")
         try refused("users.jwks") { $0.users = .init(issuer: "i", audience: nil, jwks: "/nowhere") }
         var sender = bare
         (sender.roles, sender.alertsDirectory) = ([.api, .send], "/nowhere")

@@ -28,7 +28,8 @@ extension WholeService {
                 let made = try await Shell.run(
                     "/bin/bash",
                     [ProjectDirectory.root + "/scripts/dist.sh", programs, directory],
-                    in: ProjectDirectory.root
+                    in: ProjectDirectory.root,
+                    environment: ["GZIP_LEVEL": "1"]
                 )
                 try #require(made.code == 0, "\(made.output)")
                 #expect(made.output.contains(/pushwatch [0-9.]+[MK]\npushwatch-dev [0-9.]+[MK]/), "the sizes: \(made.output)")
@@ -85,7 +86,7 @@ extension WholeService {
                     "/bin/bash",
                     [ProjectDirectory.root + "/scripts/dist.sh", programs, directory + "/dist"],
                     in: ProjectDirectory.root,
-                    environment: ["SIGNING_KEY": key]
+                    environment: ["GZIP_LEVEL": "1", "SIGNING_KEY": key]
                 )
                 try #require(packed.code == 0, "\(packed.output)")
                 let sums = directory + "/dist/" + name + ".sha256"

@@ -101,6 +101,23 @@ struct TokenKindTests {
             #expect(try await bench.follows.follows(of: "ann", now: bench.now).isEmpty)
         }
     }
+
+    @Test("who wants no pushes on their only device keeps their follows")
+    func pushDisabled() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann")
+            _ = try await bench.devices.unregister(
+                userId: "ann",
+                deviceId: "phone",
+                cause: .pushDisabled,
+                requestId: "off",
+                now: bench.now
+            )
+            #expect(try await bench.devices.device(userId: "ann", deviceId: "phone", now: bench.now) == nil)
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m1"])
+        }
+    }
 }
 
 extension BenchParts {

@@ -157,7 +157,7 @@ final class ClientTraceRun {
         case .needsAttention(let operation): "needsAttention \(operation.operationId)"
         case .activityNotStarted(let matchId): "notStarted \(matchId)"
         case .tokenMalformed: "malformed"
-        case .readFailed, .stateUnreadable, .stateNotLoaded, .stateNotSaved: nil
+        case .readFailed, .stateUnreadable, .stateNotLoaded, .stateNotSaved, .secretNotSaved: nil
         }
     }
 }

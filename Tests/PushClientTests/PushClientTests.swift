@@ -61,7 +61,7 @@ struct PushClientTests {
         await client.pushTokenReceived(token)
         bench.transport.answer = { _ in nil }
         await client.signOut()
-        #expect(await client.operations.map(\.kind) == [.unregister])
+        #expect(await client.operations.map(\.kind) == [.unregister()])
         bench.transport.answer = ClientBench.registered
         await client.signedIn(uid: "bob")
         let calls = bench.transport.sent.filter { $0.method != "GET" }.suffix(2)

@@ -103,7 +103,7 @@ struct TraceRun {
         case .needsAttention(let operation): "needsAttention \(operation.operationId)"
         case .cancelled(let operation): "cancel \(operation.operationId)"
         case .setLastSubmitted(let hash): "setLastSubmitted \(VectorToken.letter(hash))"
-        case .endActivity(let subject): "endActivity \(subject.name)"
+        case .endActivity(let subject, let instance): "endActivity \(subject.name)" + (instance.map { " \($0)" } ?? "")
         case .clearLocal: "clearLocal"
         }
     }

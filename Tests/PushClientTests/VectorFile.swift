@@ -70,7 +70,7 @@ enum VectorOperation {
     static func kind(_ word: String) throws -> OperationKind {
         switch word {
         case "register": .register
-        case "unregister": .unregister
+        case "unregister": .unregister()
         case "unregisterToken": .unregisterToken
         case "startToken": .startToken()
         case "activityToken": .activityToken(.match("m1"), instance: 1)

@@ -1,6 +1,7 @@
 import HTTPServer
 package import Logging
 package import PushContract
+import ServiceKit
 
 /// Verifies app users' tokens (JWT, RS256 or ES256) against the keys of one issuer.
 ///
@@ -19,7 +20,7 @@ package actor UserTokenVerifier {
     /// The newest load failed: the keys are those of one before.
     private var hasFailed = false
     private var isLoading = false
-    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private let loading = SharedWork<Void>()
 
     private static let minimumAge = Duration.seconds(60)
     private static let maximumAge = Duration.seconds(600)
@@ -45,10 +46,9 @@ package actor UserTokenVerifier {
     }
 
     private func keys(for header: TokenHeader, now: Timestamp) async throws -> IssuerKeys {
-        if isLoading, keys?.canVerify(header) != true {
-            await withCheckedContinuation { waiters.append($0) }
-        } else if isDue(header, now: now) {
-            await refresh(now: now)
+        // A user whose key is known does not wait for a load that another one began.
+        if isLoading ? keys?.canVerify(header) != true : isDue(header, now: now) {
+            try await loading.value { try await refresh(header, now: now) }
         }
         // A key that is not known may be new: its users are not to be signed out because the issuer does not answer.
         guard let keys, !hasFailed || keys.canVerify(header) else {
@@ -58,7 +58,6 @@ package actor UserTokenVerifier {
     }
 
     private func isDue(_ header: TokenHeader, now: Timestamp) -> Bool {
-        guard !isLoading else { return false }
         guard let tried else { return true }
         let age = now - tried
         // Where a load failed the minimum age is lower: users wait for it.
@@ -66,18 +65,20 @@ package actor UserTokenVerifier {
         return age >= Self.maximumAge || (age >= Self.minimumAge && keys?.canVerify(header) != true)
     }
 
-    private func refresh(now: Timestamp) async {
+    /// Throws only if the task is cancelled: then nothing is known of the issuer, and another user's request loads the keys.
+    private func refresh(_ header: TokenHeader, now: Timestamp) async throws {
+        // Another one's load may have ended since this one was found to be due.
+        guard isDue(header, now: now) else { return }
         isLoading = true
-        tried = now
+        defer { isLoading = false }
         do {
             keys = try await IssuerKeys(jwks: load())
             hasFailed = false
         } catch {
+            try Task.checkCancellation()
             hasFailed = true
             logger.warning("The keys of the user tokens' issuer were not loaded", metadata: ["error": "\(error)", "issuer": "\(issuer)"])
         }
-        isLoading = false
-        for waiter in waiters { waiter.resume() }
-        waiters = []
+        tried = now
     }
 }

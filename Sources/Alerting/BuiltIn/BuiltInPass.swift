@@ -36,11 +36,7 @@ struct BuiltInPass {
         for index in started.indices { started[index].silencedBy = silences.first { $0.matches(started[index].labels) }?.id }
         let endedIds = Set(ended.map(\.id))
         let lasting = open.filter { $0.key != nil }.values.joined().filter { !endedIds.contains($0.id) }
-        let muted = lasting.compactMap { stored -> (alert: Alert, isDue: Bool)? in
-            var alert = stored
-            alert.silencedBy = silences.first { $0.matches(stored.labels) }?.id
-            return alert.silencedBy == stored.silencedBy ? nil : (alert, stored.isMuted && !alert.isMuted)
-        }
+        let muted = lasting.compactMap { $0.silenced(by: silences) }
         try await NotificationStore.giveUp(
             notFor: receivers.receivers.map(\.name),
             resolvedBefore: now - .seconds(86_400),

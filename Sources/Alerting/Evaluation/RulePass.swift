@@ -29,6 +29,7 @@ struct RulePass {
             checkpoint = try await RuleSnapshot.read(rule, before: lateSince, on: pool) ?? beginning(last: last)
             again = lateSince
         } else if let asOf = checkpoint.asOf, asOf >= last {
+            try await applySilences()
             return []
         }
         let base = EvaluationPlan.base(
@@ -66,6 +67,19 @@ struct RulePass {
         let changes = try await changes(plan, checkpoint, taken, late, last: last)
         try await commit(plan, changes, taken, last: last, evaluatedAgainSince: again)
         return changes
+    }
+
+    /// Who silences an alert is not kept waiting for the next decision, nor are receivers when a silence ends.
+    private func applySilences() async throws {
+        let open = try await AlertStore.open(rule: rule.name, on: pool)
+        guard !open.isEmpty else { return }
+        let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
+        let changes = open.compactMap { $0.silenced(by: silences) }
+        guard !changes.isEmpty else { return }
+        try await pool.withTransaction { transaction in
+            try await AlertLeaseStore.fence(lease, in: transaction)
+            try await write(changes.map { .update($0.alert, isDue: $0.isDue) }, in: transaction)
+        }
     }
 
     /// A rule that is in no file any more: its alerts are over.

@@ -59,3 +59,12 @@ package struct AlertSilence: Sendable, Hashable {
 
     package func matches(_ labels: [String: String]) -> Bool { matchers.allSatisfy { $0.matches(labels) } }
 }
+
+extension Alert {
+    /// With the silence that mutes it now; nil where that has not changed. `isDue`: its receivers are to be notified, as it is not muted any more.
+    func silenced(by silences: [AlertSilence]) -> (alert: Alert, isDue: Bool)? {
+        var alert = self
+        alert.silencedBy = silences.first { $0.matches(labels) }?.id
+        return alert.silencedBy == silencedBy ? nil : (alert, isMuted && !alert.isMuted)
+    }
+}

@@ -41,7 +41,7 @@ extension DeviceRegistration {
         let isTokenShaped = deviceId.utf8.count >= 64 && deviceId.allSatisfy(\.isHexDigit)
         guard !isTokenShaped else {
             throw field.invalid(
-                "This looks like an APNs push token. Send the device's own id here (identifierForVendor on iOS), and the token as pushToken."
+                "This looks like an APNs push token. Send the app's own id on this device here, and the token as pushToken."
             )
         }
         return deviceId

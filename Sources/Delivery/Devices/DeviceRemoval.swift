@@ -6,6 +6,8 @@ package struct DeviceRemoval: Sendable, Hashable {
     package enum Cause: String, Sendable, Hashable {
         /// The app, or its user by sign-out.
         case unregistered
+        /// The app, whose user wants no pushes there and stays signed in.
+        case pushDisabled
         /// Another user signed in on it.
         case moved
         /// Not seen for 90 days.

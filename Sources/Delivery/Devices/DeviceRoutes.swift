@@ -35,7 +35,7 @@ package struct DeviceRoutes: Sendable {
         router.get("/devices", .userOrScope(.sendsRead)) { request, context in try await list(request, context) }
         router.delete("/users/{userId}", .userOrScope(.sendsWrite)) { _, context in try await erase(context) }
         router.get("/devices/{deviceId}", .user) { _, context in try await show(context) }
-        router.delete("/devices/{deviceId}", .userOrDeviceSecret) { _, context in try await unregister(context) }
+        router.delete("/devices/{deviceId}", .userOrDeviceSecret) { try await unregister($0, $1) }
     }
 
     private func register(_ request: Request, _ context: PushwatchContext) async throws -> Response {
@@ -96,19 +96,28 @@ package struct DeviceRoutes: Sendable {
     /// 204 also when there is no such device: signing out twice is fine. With the device's own secret an unknown one is 404, which an app
     /// takes for done just the same: either it is gone, or the secret is too old to be known.
     ///
+    /// With `keepFollows=true` the user stays, without pushes to this device: their follows do, too.
+    ///
     /// Where the path is a token, or the hash of one: its registration alone ends, and an unknown one is 404. "DELETE /devices/:token:
     /// Unregister a device token" (seed 001).
-    private func unregister(_ context: PushwatchContext) async throws -> Response {
+    private func unregister(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let name = try context.path("deviceId")
+        let cause = try DeviceRemoval.Cause(keepsFollows: request.uri.queryParameters["keepFollows"].map(String.init))
         let caller = try context.requireCaller()
         if case .deviceSecret(let hash) = caller {
-            let found = try await store.unregister(deviceId: name, secretHash: hash, requestId: context.requestId, now: now())
+            let found = try await store.unregister(
+                deviceId: name,
+                secretHash: hash,
+                cause: cause,
+                requestId: context.requestId,
+                now: now()
+            )
             if found { return Response(status: .noContent) }
             guard try await unregisterToken(name, .secret(hash: hash), context) else { throw StartTokenRefusal.unknownDevice.problem }
             return Response(status: .noContent)
         }
         let userId = try context.requireUser()
-        if try await store.unregister(userId: userId, deviceId: name, requestId: context.requestId, now: now()) {
+        if try await store.unregister(userId: userId, deviceId: name, cause: cause, requestId: context.requestId, now: now()) {
             return Response(status: .noContent)
         }
         let found = try await unregisterToken(name, .user(userId), context)
@@ -120,5 +129,16 @@ package struct DeviceRoutes: Sendable {
         let hashes = PathToken.hashes(name)
         guard !hashes.isEmpty else { return false }
         return try await store.unregister(tokens: hashes, of: owner, requestId: context.requestId, now: now())
+    }
+}
+
+extension DeviceRemoval.Cause {
+    /// Of a request that unregisters a device.
+    fileprivate init(keepsFollows text: String?) throws(Problem) {
+        switch text {
+        case nil, "false": self = .unregistered
+        case "true": self = .pushDisabled
+        default: throw .badRequest("The query's keepFollows must be true or false.")
+        }
     }
 }

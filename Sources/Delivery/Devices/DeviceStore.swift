@@ -115,13 +115,26 @@ package struct DeviceStore: Sendable {
     }
 
     /// Removes the device, with an `unregister` attempt for each of its tokens. False when there was none: then nothing is written.
-    package func unregister(userId: String, deviceId: String, requestId: String, now: Timestamp) async throws -> Bool {
-        try await unregister("d.userId = \(userId) AND d.deviceId = \(deviceId)", requestId: requestId, now: now)
+    package func unregister(
+        userId: String,
+        deviceId: String,
+        cause: DeviceRemoval.Cause = .unregistered,
+        requestId: String,
+        now: Timestamp
+    ) async throws -> Bool {
+        try await unregister("d.userId = \(userId) AND d.deviceId = \(deviceId)", cause, requestId: requestId, now: now)
     }
 
     /// The same by the secret that a registration of this device was answered with.
-    package func unregister(deviceId: String, secretHash: [UInt8], requestId: String, now: Timestamp) async throws -> Bool {
-        try await unregister("d.deviceId = \(deviceId) AND \(secretHash) = ANY(d.unregisterSecrets)", requestId: requestId, now: now)
+    package func unregister(
+        deviceId: String,
+        secretHash: [UInt8],
+        cause: DeviceRemoval.Cause = .unregistered,
+        requestId: String,
+        now: Timestamp
+    ) async throws -> Bool {
+        let which: Query = "d.deviceId = \(deviceId) AND \(secretHash) = ANY(d.unregisterSecrets)"
+        return try await unregister(which, cause, requestId: requestId, now: now)
     }
 
     /// Removes the registration of a push token, with its `unregister` attempt, and nothing else of its device: start tokens and activities
@@ -143,14 +156,25 @@ package struct DeviceStore: Sendable {
         }
     }
 
-    private func unregister(_ which: Query, requestId: String, now: Timestamp) async throws -> Bool {
-        try await transaction { [self] in try remove(which, requestId: requestId, on: $0, now: now) > 0 }
+    private func unregister(
+        _ which: Query,
+        _ cause: DeviceRemoval.Cause,
+        requestId: String,
+        now: Timestamp
+    ) async throws -> Bool {
+        try await transaction { [self] in try remove(which, cause, requestId: requestId, on: $0, now: now) > 0 }
     }
 
     /// Removes devices; how many.
     ///
     /// - Parameter which: the condition on the devices `d`.
-    func remove(_ which: Query, requestId: String, on connection: BlockingConnection, now: Timestamp) throws -> Int {
+    func remove(
+        _ which: Query,
+        _ cause: DeviceRemoval.Cause = .unregistered,
+        requestId: String,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> Int {
         // Locked first, so that no token is added between reading them and the end of their device.
         _ = try connection.query("SELECT FROM devices d WHERE \(which) ORDER BY d.userId FOR UPDATE")
         let typed = try connection.query(TypedStartTokenQueries.leaving(which)).map { row in
@@ -169,7 +193,7 @@ package struct DeviceStore: Sendable {
                 }
         }
         try record(attempts, connection)
-        let removals = devices.map { DeviceRemoval(userId: $0.userId, deviceId: $0.deviceId, cause: .unregistered) }
+        let removals = devices.map { DeviceRemoval(userId: $0.userId, deviceId: $0.deviceId, cause: cause) }
         try onRemoval(removals, connection, now)
         return devices.count
     }

@@ -15,7 +15,7 @@ final class TLSContext {
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         SSL_CTX_sess_set_new_cb(context, keepSession)
         if let caFile {
-            if SSL_CTX_load_verify_file(context, caFile) != 1 { fault = "no certificate can be read from \(caFile)" }
+            if !TrustedAuthorities.load(caFile, into: context) { fault = "no certificate can be read from \(caFile)" }
         } else if SSL_CTX_set_default_verify_paths(context) != 1 {
             fault = "the system's certificate authorities cannot be read"
         }

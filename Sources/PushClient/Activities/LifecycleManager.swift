@@ -75,6 +75,11 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         tracked.filter { subject == nil || $0.subject == subject }.flatMap { end($0.activityId, cause: cause) }
     }
 
+    /// The same for those of one start: a newer one of the subject stays.
+    public mutating func endAll(_ subject: ActivitySubject, instance: Int?, cause: DismissalCause) -> [Step] {
+        tracked.filter { $0.subject == subject && $0.instance == instance }.flatMap { end($0.activityId, cause: cause) }
+    }
+
     /// The system reports that an activity ended.
     ///
     /// - Parameter isDismissed: Whether the user removed it, rather than a push or its age ended it.

@@ -18,6 +18,8 @@ public enum ClientEvent: Sendable, Hashable, CustomStringConvertible {
     case stateNotLoaded(String)
     /// The state could not be stored; it is stored again with the next change.
     case stateNotSaved(String)
+    /// The unregister secret of this user could not be stored: after a sign-out the device is unregistered only while the session is valid.
+    case secretNotSaved(uid: String)
 
     /// One line, with the operation's id.
     public var description: String {
@@ -32,6 +34,7 @@ public enum ClientEvent: Sendable, Hashable, CustomStringConvertible {
         case .stateUnreadable: "stored state is unreadable; starting without one"
         case .stateNotLoaded(let error): "state not loaded: \(error)"
         case .stateNotSaved(let error): "state not saved: \(error)"
+        case .secretNotSaved(let uid): "unregister secret not saved: user \(uid)"
         }
     }
 

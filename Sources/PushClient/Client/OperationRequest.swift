@@ -22,7 +22,9 @@ struct OperationRequest {
         }
         switch operation.kind {
         case .register: return token.map { request("POST", "/devices", Registration(device, token: $0)) }
-        case .unregister: return delete("/devices/" + Self.escaped(device.deviceId), secret.map { .secret($0) } ?? session)
+        case .unregister(let keepsFollows):
+            let path = "/devices/" + Self.escaped(device.deviceId) + (keepsFollows == true ? "?keepFollows=true" : "")
+            return delete(path, secret.map { .secret($0) } ?? session)
         // By its hash: a path may be logged on the way.
         case .unregisterToken: return operation.tokenHash.map { delete("/devices/" + $0.rawValue, session) }
         case .startToken(let attributesType):

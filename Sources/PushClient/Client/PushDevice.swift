@@ -2,7 +2,8 @@ public import PushContract
 
 /// The device and app that the client registers.
 public struct PushDevice: Sendable, Hashable {
-    /// `identifierForVendor`; another one after a reinstall.
+    /// Of this app on this device; another one after a reinstall. `identifierForVendor` is the same for all apps of a vendor, and two apps
+    /// with one id would take each other's registration: put the bundle id before it.
     public var deviceId: String
     /// The platform of the device.
     public var platform: Platform

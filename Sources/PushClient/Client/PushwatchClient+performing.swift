@@ -22,9 +22,9 @@ extension PushwatchClient {
         case .needsAttention(let operation):
             report(.needsAttention(operation))
             settleFollow(of: operation) { state.follows.refused(operation.kind) }
-        case .endActivity(let subject):
+        case .endActivity(let subject, let instance):
             state.tokens.forget(subject)
-            await perform(state.activities.endAll(subject, cause: .system))
+            await perform(state.activities.endAll(subject, instance: instance, cause: .system))
         case .clearLocal:
             state.tokens.clear()
             state.follows.clear()
@@ -48,7 +48,7 @@ extension PushwatchClient {
         let request = OperationRequest(device: device).make(
             operation,
             token: operation.tokenHash.flatMap { rawTokens[$0] },
-            secret: secrets.secret(of: operation.uid)
+            secret: state.lifecycle.usersWithSecret.contains(operation.uid) ? secrets.secret(of: operation.uid) : nil
         )
         guard let request, let response = await transport.send(request) else {
             report(.attemptFailed(operation, status: nil, code: nil, OperationResult.unanswered.reasonCode))
@@ -87,9 +87,11 @@ extension PushwatchClient {
         switch operation.kind {
         case .register:
             guard let secret = document?.unregisterSecret else { return }
-            secrets.setSecret(secret, of: operation.uid)
-            state.lifecycle.noteSecret(of: operation.uid, isKept: true)
-        case .unregister: secrets.setSecret(nil, of: operation.uid)
+            // The one that is stored after a failure may be too old for the server to know.
+            let isKept = (try? secrets.setSecret(secret, of: operation.uid)) != nil
+            if !isKept { report(.secretNotSaved(uid: operation.uid)) }
+            state.lifecycle.noteSecret(of: operation.uid, isKept: isKept)
+        case .unregister: try? secrets.setSecret(nil, of: operation.uid)
         case .follow(let subject, _) where operation.uid == state.lifecycle.registration.uid:
             devices[subject] = document?.starts?.map(\.device)
         case .unfollow(let subject) where operation.uid == state.lifecycle.registration.uid: devices[subject] = nil
@@ -120,6 +122,8 @@ extension PushwatchClient {
         let document = ServerResponse(response)
         if response.status == 404, document?.code == "device_not_registered" { return await take(.deviceUnknown) }
         guard response.status == 200, let document else { return }
+        // The server has another token: its answer to a registration was lost, or another app registers under the same deviceId.
+        if let token = document.pushToken, token.tokenHash != submitted.tokenHash { return await take(.deviceUnknown) }
         state.tokens.updateFromServer(startToken: document.pushToStartToken?.usableHash, ofTypes: document.usableStartTokens)
         if let token = document.pushToken, token.state == "inactive", let reason = token.reasonCode {
             await take(.serverTokenState(token.tokenHash, reason))
@@ -157,10 +161,11 @@ extension PushwatchClient {
     }
 
     func save() {
-        guard isLoaded else { return }
+        guard isLoaded, state != savedState else { return }
         // A failed save is repeated with the next change.
         do {
             try storage.save(Array(JSONEncoder().encode(state)))
+            savedState = state
         } catch {
             report(.stateNotSaved("\(error)"))
         }

@@ -8,7 +8,7 @@ public import PushContract
 /// the storage; tokens are in memory only.
 public actor PushwatchClient {
     /// The state stored between launches.
-    struct State: Codable {
+    struct State: Codable, Equatable {
         var lifecycle = TokenLifecycle()
         var tokens = TokenManager()
         var activities = LifecycleManager()
@@ -24,6 +24,8 @@ public actor PushwatchClient {
     let newId: @Sendable () -> String
     private let events: @Sendable (ClientEvent) -> Void
     var state: State
+    /// As it is in the storage; nil where that is not known.
+    var savedState: State?
     /// False while there may be a stored state that cannot be read: it is not replaced.
     private(set) var isLoaded: Bool
     /// Counts the user's follows and unfollows, and their confirmations: a list that the server made before is out of date.
@@ -153,8 +155,7 @@ public actor PushwatchClient {
     ///   omit it: the token then serves every type without its own token.
     public func startTokenReceived(_ token: String, attributesType: String? = nil) async {
         // The token belongs to a device, which exists only after the push token is registered.
-        let mayRegister = state.lifecycle.registration.permission.allowsRegistration
-        let isAllowed = await system.areActivitiesAllowed() && device.hasStartTokens && mayRegister
+        let isAllowed = await system.areActivitiesAllowed() && device.hasStartTokens && state.lifecycle.registration.mayRegister
         guard let hash = try? TokenHash.apns(token) else { return report(.tokenMalformed) }
         rawTokens[hash] = token
         let submission = state.tokens.startToken(
@@ -205,7 +206,9 @@ public actor PushwatchClient {
         guard state.lifecycle.registration.uid != nil else { return }
         let isNew = state.follows.follow(subject)
         let startsHere = startsHere && !state.activities.isActive(subject)
-        let startsNow = startsHere ? await system.areActivitiesAllowed() : false
+        // Without a registration the server could not change what the app starts.
+        let mayStart = startsHere && state.lifecycle.registration.mayRegister
+        let startsNow = mayStart ? await system.areActivitiesAllowed() : false
         guard isNew || startsNow || unconfirmedFollow(of: subject) != nil else { return }
         followChanges += 1
         await take(.queue(.follow(subject, startsHere: startsNow), nil))
@@ -275,10 +278,12 @@ public actor PushwatchClient {
     /// Attempts operations whenever they are due, until the task is cancelled.
     public func run(clock: any Clock<Duration> = ContinuousClock()) async {
         while !Task.isCancelled {
+            let started = now()
             await work()
-            let wait = nextWork.map { $0 - now() } ?? .seconds(60)
-            // An operation that is due but cannot be attempted waits for an event, not for the clock.
-            try? await clock.sleep(for: min(max(wait, .seconds(1)), .seconds(60)))
+            // An operation that was due and could not be attempted waits for an event, not for the clock.
+            let next = nextWork.flatMap { $0 > started ? $0 : nil }
+            let wait = next.map { max($0 - now(), .seconds(1)) } ?? .seconds(60)
+            try? await clock.sleep(for: min(wait, .seconds(60)))
         }
     }
 }

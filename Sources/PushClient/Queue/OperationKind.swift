@@ -4,8 +4,9 @@ import PushContract
 public enum OperationKind: Codable, Sendable, Hashable {
     /// `POST /devices`.
     case register
-    /// `DELETE /devices/{deviceId}`: the device with everything of it.
-    case unregister
+    /// `DELETE /devices/{deviceId}`: the device with everything of it. `keepsFollows` where push is off and the
+    /// user stays; nil in the state of older versions.
+    case unregister(keepsFollows: Bool? = nil)
     /// `DELETE /devices/{tokenHash}`: that token alone, which its provider has refused.
     case unregisterToken
     /// `POST /devices/push-to-start-token`: for activities of this type; nil: of every type without its own token.
@@ -33,12 +34,14 @@ public enum OperationKind: Codable, Sendable, Hashable {
         }
     }
 
-    /// Operations with the same ordering key are attempted one at a time, in order.
-    var orderingKey: OrderingKey {
+    /// Operations with a common ordering key are attempted one at a time, in order.
+    var orderingKeys: Set<OrderingKey> {
         switch self {
-        case .register, .unregister, .unregisterToken, .startToken: .device
-        case .activityToken(let subject, _), .dismissal(let subject, _, _): .activity(subject)
-        case .follow(let subject, _), .unfollow(let subject): .follow(subject)
+        case .register, .unregister, .unregisterToken, .startToken: [.device]
+        // It unfollows: a later follow must not arrive before it.
+        case .dismissal(let subject, _, .user): [.activity(subject), .follow(subject)]
+        case .activityToken(let subject, _), .dismissal(let subject, _, _): [.activity(subject)]
+        case .follow(let subject, _), .unfollow(let subject): [.follow(subject)]
         }
     }
 
@@ -46,6 +49,14 @@ public enum OperationKind: Codable, Sendable, Hashable {
     var isOfRegistration: Bool {
         switch self {
         case .register, .unregisterToken, .startToken: true
+        default: false
+        }
+    }
+
+    /// Whether it ends a registration: one that is queued after it must not arrive before it.
+    var endsRegistration: Bool {
+        switch self {
+        case .unregister, .unregisterToken: true
         default: false
         }
     }

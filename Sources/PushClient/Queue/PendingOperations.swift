@@ -36,6 +36,9 @@ public struct PendingOperations: Codable, Sendable, Hashable {
     }
 
     /// Queues an operation, unless the same one is queued already. It is due immediately, and so are the operations before it.
+    ///
+    /// A registration goes before start tokens that wait, as they need the device. It replaces the end of a registration that waits for the
+    /// user.
     public mutating func enqueue(
         _ kind: OperationKind,
         uid: String,
@@ -49,15 +52,22 @@ public struct PendingOperations: Codable, Sendable, Hashable {
                 && !isFollowedByItsOpposite($0)
         }
         if let same {
-            makeDue(kind.orderingKey, now: now)
+            makeDue(same.operationId, now: now)
             return .waitsAlready(operationId: same.operationId)
         }
-        let superseded = operations.filter { $0.uid == uid && $0.state != .inFlight && $0.kind.isSuperseded(by: kind) }
+        let superseded = operations.filter { old in
+            guard old.uid == uid, old.state != .inFlight else { return false }
+            let isOutdated = kind == .register && old.kind.endsRegistration && old.state != .queued
+            return isOutdated || old.kind.isSuperseded(by: kind)
+        }
         operations.removeAll { old in superseded.contains { $0.operationId == old.operationId } }
         var operation = PendingOperation(operationId: operationId, kind: kind, uid: uid, tokenHash: tokenHash, enqueuedAt: now)
         operation.nextAttemptAt = now
         operations.append(operation)
-        makeDue(kind.orderingKey, now: now)
+        if kind == .register {
+            move(operationId) { if case .startToken = $0.kind { $0.uid == uid } else { false } }
+        }
+        makeDue(operationId, now: now)
         return .added(operation, superseded: superseded)
     }
 
@@ -65,9 +75,11 @@ public struct PendingOperations: Codable, Sendable, Hashable {
     private func isFollowedByItsOpposite(_ operation: PendingOperation) -> Bool {
         guard let index = operations.firstIndex(where: { $0.operationId == operation.operationId }) else { return false }
         return operations[(index + 1)...].contains { later in
-            later.uid == operation.uid
-                && ((operation.kind == .register && later.kind == .unregister)
-                    || (operation.kind == .unregister && later.kind == .register))
+            guard later.uid == operation.uid else { return false }
+            return switch (operation.kind, later.kind) {
+            case (.register, .unregister), (.unregister, .register): true
+            default: false
+            }
         }
     }
 
@@ -87,11 +99,13 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         var taken: [PendingOperation] = []
         for index in operations.indices {
             let operation = operations[index]
-            guard [.queued, .inFlight].contains(operation.state), !busy.contains(operation.kind.orderingKey) else { continue }
+            guard [.queued, .inFlight].contains(operation.state) else { continue }
             // An operation without a credential does not block those behind it.
             guard operation.state == .inFlight || mayAttempt(operation) else { continue }
-            busy.insert(operation.kind.orderingKey)
-            guard operation.state == .queued, let due = operation.nextAttemptAt, due <= now else { continue }
+            let keys = operation.kind.orderingKeys
+            let isFirst = busy.isDisjoint(with: keys)
+            busy.formUnion(keys)
+            guard isFirst, operation.state == .queued, let due = operation.nextAttemptAt, due <= now else { continue }
             operations[index].state = .inFlight
             taken.append(operations[index])
         }
@@ -131,12 +145,21 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         return .retry(operations[index])
     }
 
-    /// Moves an operation before all others, but not before one of its ordering key that is in flight.
-    mutating func moveFirst(_ operationId: String) {
+    /// Moves a user's registration that waits before all others.
+    mutating func moveRegistrationFirst(of uid: String) {
+        let registration = operations.first { $0.uid == uid && $0.kind == .register && $0.state == .queued }
+        if let registration { move(registration.operationId) { _ in true } }
+    }
+
+    /// Moves a registration before the first operation that `isLater` names, but not before one of the device that is in flight, nor before
+    /// the end of a registration.
+    private mutating func move(_ operationId: String, before isLater: (PendingOperation) -> Bool) {
         guard let index = operations.firstIndex(where: { $0.operationId == operationId }) else { return }
-        let operation = operations.remove(at: index)
-        let last = operations.lastIndex { $0.kind.orderingKey == operation.kind.orderingKey && $0.state == .inFlight }
-        operations.insert(operation, at: last.map { $0 + 1 } ?? 0)
+        let last = operations[..<index].lastIndex {
+            $0.kind.orderingKeys.contains(.device) && ($0.state == .inFlight || $0.kind.endsRegistration)
+        }
+        guard let target = operations[(last.map { $0 + 1 } ?? 0)..<index].firstIndex(where: isLater) else { return }
+        operations.insert(operations.remove(at: index), at: target)
     }
 
     /// Makes all waiting operations due now: the app came to the foreground, the network is back, or the user asked. Schedule and window
@@ -205,9 +228,13 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         }.min()
     }
 
-    /// Operations before it in its ordering key become due too: the order is kept, and nothing waits half an hour for an old failure.
-    private mutating func makeDue(_ orderingKey: OperationKind.OrderingKey, now: Timestamp) {
-        for index in operations.indices where operations[index].state == .queued && operations[index].kind.orderingKey == orderingKey {
+    /// Operations that it waits for become due too: the order is kept, and nothing waits half an hour for an old failure.
+    private mutating func makeDue(_ operationId: String, now: Timestamp) {
+        guard let last = operations.firstIndex(where: { $0.operationId == operationId }) else { return }
+        var keys = operations[last].kind.orderingKeys
+        for index in (0...last).reversed() where !keys.isDisjoint(with: operations[index].kind.orderingKeys) {
+            keys.formUnion(operations[index].kind.orderingKeys)
+            guard operations[index].state == .queued else { continue }
             operations[index].nextAttemptAt = min(operations[index].nextAttemptAt ?? now, now)
         }
     }

@@ -7,10 +7,11 @@ public protocol PushStorage: Sendable {
     func save(_ bytes: [UInt8]) throws
 }
 
-/// Stores unregister secrets, in an app in the keychain.
+/// Stores unregister secrets, in an app in the keychain: accessible after the first unlock (`kSecAttrAccessibleAfterFirstUnlock`), as the
+/// system launches apps on locked devices, too.
 public protocol SecretStorage: Sendable {
     /// The secret of this user's registration here.
     func secret(of uid: String) -> String?
-    /// Stores it; nil deletes it.
-    func setSecret(_ secret: String?, of uid: String)
+    /// Stores it; nil deletes it. Throws if it cannot be stored: the device is then unregistered with the session alone.
+    func setSecret(_ secret: String?, of uid: String) throws
 }

@@ -36,7 +36,7 @@ public struct RegistrationState: Codable, Sendable, Hashable {
         case askForToken
         case register(uid: String, TokenHash)
         /// Unregister the device.
-        case unregister(uid: String, TokenHash?)
+        case unregister(uid: String, TokenHash?, keepsFollows: Bool)
         /// Unregister this token alone: the device keeps its start tokens, activities and follows.
         case unregisterToken(uid: String, TokenHash)
         /// Delete the user's local data.
@@ -66,6 +66,8 @@ public struct RegistrationState: Codable, Sendable, Hashable {
     public private(set) var lastSubmitted: Submission?
     /// Valid within this process: known after the system has provided it.
     public private(set) var tokenHash: TokenHash?
+    /// Whether the user wants pushes here: allowed in the system, and not disabled in the app.
+    public var mayRegister: Bool { permission.allowsRegistration && isPushEnabled }
     private var hasAskedPermission = false
     private var awaitsRegistration = false
 
@@ -86,19 +88,19 @@ public struct RegistrationState: Codable, Sendable, Hashable {
         case .permissionWithdrawn(let mayBeRegistered):
             permission = .denied
             defer { lastSubmitted = nil }
-            return unregistration(mayBeRegistered)
+            return unregistration(mayBeRegistered, keepsFollows: true)
         case .tokenReceived(let hash):
             tokenHash = hash
             return registration(force: false)
         case .signOut(let mayBeRegistered):
-            let steps = unregistration(mayBeRegistered)
+            let steps = unregistration(mayBeRegistered, keepsFollows: false)
             uid = nil
             lastSubmitted = nil
             return steps + [.clearLocal]
         case .pushDisabled(let mayBeRegistered):
             isPushEnabled = false
             defer { lastSubmitted = nil }
-            return unregistration(mayBeRegistered)
+            return unregistration(mayBeRegistered, keepsFollows: true)
         case .pushEnabled:
             isPushEnabled = true
             return permission.allowsRegistration ? [.askForToken] + registration(force: true) : [.askPermission]
@@ -113,14 +115,15 @@ public struct RegistrationState: Codable, Sendable, Hashable {
     private mutating func launch() -> [Step] {
         tokenHash = nil
         awaitsRegistration = true
-        defer { hasAskedPermission = true }
         return hasAskedPermission ? [.readPermission] : [.askPermission]
     }
 
     private mutating func changed(_ new: PushPermission) -> [Step] {
         let wasAllowed = permission.allowsRegistration
         permission = new
-        guard new.allowsRegistration, isPushEnabled else { return [] }
+        // A prompt that was never answered, as when the process ended meanwhile, is shown again.
+        if new != .notDetermined { hasAskedPermission = true }
+        guard mayRegister else { return [] }
         // Nothing changed: the permission is read at every foreground.
         if wasAllowed, tokenHash != nil { return registration(force: false) }
         // A known token was not allowed to be used before; an unknown one arrives with the callback.
@@ -128,16 +131,16 @@ public struct RegistrationState: Codable, Sendable, Hashable {
     }
 
     private mutating func registration(force: Bool) -> [Step] {
-        guard let uid, let tokenHash, permission.allowsRegistration, isPushEnabled else { return [] }
+        guard let uid, let tokenHash, mayRegister else { return [] }
         let isNew = lastSubmitted?.tokenHash != tokenHash || lastSubmitted?.uid != uid
         guard force || awaitsRegistration || isNew else { return [] }
         awaitsRegistration = false
         return [.register(uid: uid, tokenHash)]
     }
 
-    private func unregistration(_ mayBeRegistered: Bool) -> [Step] {
+    private func unregistration(_ mayBeRegistered: Bool, keepsFollows: Bool) -> [Step] {
         guard let uid, lastSubmitted != nil || mayBeRegistered else { return [] }
-        return [.unregister(uid: uid, lastSubmitted?.tokenHash ?? tokenHash)]
+        return [.unregister(uid: uid, lastSubmitted?.tokenHash ?? tokenHash, keepsFollows: keepsFollows)]
     }
 
     /// Only a token that is no longer registered is worth a new registration; an invalid one is a fault of our configuration, which another

@@ -43,8 +43,8 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         case needsAttention(PendingOperation)
         case cancelled(PendingOperation)
         case setLastSubmitted(TokenHash)
-        /// End the activity of this subject on the device, since the server has none.
-        case endActivity(ActivitySubject)
+        /// End this activity on the device, since the server has none.
+        case endActivity(ActivitySubject, instance: Int?)
         case clearLocal
     }
 
@@ -108,9 +108,11 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         case .result(let operationId, let result): effects += settle(operationId, result, now, newId)
         case .tick: break
         }
-        let (uid, secrets) = (registration.uid ?? session, usersWithSecret)
+        let (uid, secrets, registered) = (registration.uid ?? session, usersWithSecret, registration.lastSubmitted?.uid)
         effects += queue.take(now: now) { operation in
-            if operation.kind == .unregister { return operation.uid == uid || secrets.contains(operation.uid) }
+            if case .unregister = operation.kind { return operation.uid == uid || secrets.contains(operation.uid) }
+            // A start token belongs to a device, which exists when it is registered.
+            if case .startToken = operation.kind, registered != operation.uid { return false }
             // A token is unregistered by its hash.
             return operation.uid == uid && (operation.kind == .unregisterToken || operation.tokenHash.map(hasToken) ?? true)
         }.map(Effect.attempt)
@@ -144,7 +146,8 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
             case .clearLocal: [.clearLocal]
             case .register(let uid, let hash): enqueue(.register, uid: uid, hash, now, newId)
             case .unregisterToken(let uid, let hash): enqueue(.unregisterToken, uid: uid, hash, now, newId)
-            case .unregister(let uid, let hash): enqueue(.unregister, uid: uid, hash, now, newId)
+            case .unregister(let uid, let hash, let keepsFollows):
+                enqueue(.unregister(keepsFollows: keepsFollows ? true : nil), uid: uid, hash, now, newId)
             }
         }
     }
@@ -171,10 +174,10 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         switch queue.settle(operationId, result, now: now) {
         case .success(let operation): return [.success(operation)] + confirmed(operation, now, newId)
         case .needsAttention(let operation): return [.needsAttention(operation)]
-        case .needsRegistration: return registerFirst(now, newId)
+        case .needsRegistration(let operation): return registerFirst(operation.uid, now, newId)
         case .activityEnded(let operation):
-            guard case .activityToken(let subject, _) = operation.kind else { return [.cancelled(operation)] }
-            return [.cancelled(operation), .endActivity(subject)]
+            guard case .activityToken(let subject, let instance) = operation.kind else { return [.cancelled(operation)] }
+            return [.cancelled(operation), .endActivity(subject, instance: instance)]
         case .retry, .waitingForSession, .unknown: return []
         }
     }
@@ -192,10 +195,10 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         }
     }
 
-    /// Queues the device's registration before the operation that needs it.
-    private mutating func registerFirst(_ now: Timestamp, _ newId: () -> String) -> [Effect] {
+    /// Queues the device's registration, unless one waits already, before the operation that needs it.
+    private mutating func registerFirst(_ uid: String, _ now: Timestamp, _ newId: () -> String) -> [Effect] {
         let effects = apply(.deviceUnknown, now, newId)
-        for case .enqueued(let operation) in effects { queue.moveFirst(operation.operationId) }
+        queue.moveRegistrationFirst(of: uid)
         return effects
     }
 }

@@ -49,8 +49,11 @@ struct BenchDatabase: Sendable {
             local.stopBlocking(.immediate)
             try? FileManager.default.removeItem(atPath: local.directory)
         }
-        if let parent, let connection = try? await PostgresConnection.connect(PostgresConfiguration(url: parent.url)) {
+        guard let parent else { return }
+        // In a task of its own: a command whose output failed is cancelled, and leaves nothing behind all the same.
+        await Task {
+            guard let connection = try? await PostgresConnection.connect(PostgresConfiguration(url: parent.url)) else { return }
             try? await connection.executeScript("DROP DATABASE \(parent.name) WITH (FORCE)")
-        }
+        }.value
     }
 }

@@ -29,6 +29,10 @@ struct UpCommand: AsyncParsableCommand {
     @Flag(help: "No demo history, devices, traffic or matches.") var empty = false
     @Flag(help: "Show the service's own log.") var verbose = false
 
+    func validate() throws {
+        guard (1...65_535).contains(port ?? 8080) else { throw ValidationError("--port must be from 1 to 65535.") }
+    }
+
     func run() async throws {
         let metrics = ProcessSetup.begin(level: verbose ? .info : .error, format: "auto")
         let logger = Logger(label: "pushwatch")
