@@ -39,7 +39,7 @@ struct NowStore: Sendable {
         receivers?.refresh()
         return NowData(
             firing: try await AlertStore.open(on: pool),
-            recent: try await AlertStore.resolved(limit: 5, on: pool),
+            recent: try await AlertStore.lastResolved(limit: 5, on: pool),
             traffic: try await traffic(now: now),
             backlog: try await backlog(),
             throttles: try await throttles(),
