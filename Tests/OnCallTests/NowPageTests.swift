@@ -22,6 +22,17 @@ struct NowPageTests {
         #expect(page(PageSample.now(firing: [], through: nil)).headline == "No alert is firing")
     }
 
+    @Test("a rule that was never evaluated is not counted among those that were; once it should have been, nothing says quiet")
+    func neverEvaluated() {
+        var data = PageSample.now(firing: [])
+        data.evaluation.rules = 4
+        #expect(page(data).headline == "All quiet", "it may have been added a minute ago")
+        #expect(page(data).evaluated == "3 of 4 rules evaluated through 12:41 UTC")
+        data.evaluation.neverEvaluated = 1
+        #expect(page(data).headline == "No alert is firing")
+        #expect(page(data).notices == ["1 rule was never evaluated and cannot fire; the page Rules shows which."])
+    }
+
     @Test("nothing says quiet while pushes wait behind a circuit or a pause, and both can be ended from here")
     func blocked() throws {
         var data = PageSample.now(firing: [])

@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import Delivery
+import Foundation
 import Postgres
 import PushContract
 import TestDatabase
@@ -40,6 +41,20 @@ struct NowStoreTests {
             )
             let recent = try await store(pool).read(now: Self.now).recent
             #expect(recent.map(\.rule) == ["ProviderUnavailable", "Short", "Short", "Short", "Short"])
+        }
+    }
+
+    @Test("rules without progress are counted: all that lack it, and those that should have it by now")
+    func neverEvaluated() async throws {
+        try await withDatabase { pool in
+            try await OnCallRoutesTests.seed(pool)
+            let condition = RatioCondition(reasons: ["auth"], above: Fraction(1, 100), for: RuleDuration(minutes: 10))
+            let rules = RuleRegistry(
+                rules: OnCallRoutesTests.rules.rules + [EvaluationHealthTests.rule("Failing", .ratio(condition))],
+                logger: .silent
+            )
+            let evaluation = try await store(pool, rules: rules).read(now: Self.now).evaluation
+            #expect((evaluation.rules, evaluation.evaluated, evaluation.neverEvaluated) == (2, 1, 1))
         }
     }
 }

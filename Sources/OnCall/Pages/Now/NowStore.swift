@@ -81,12 +81,15 @@ struct NowStore: Sendable {
         let rules = rules.rules
         let names = Set(rules.map(\.name))
         let progress = try await RuleProgress.all(on: pool).filter { names.contains($0.rule) }
+        let evaluated = Set(progress.map(\.rule))
+        let overdue = self.rules.rules(knownFor: EvaluationHealth.waitLimit, at: now).filter { !evaluated.contains($0.name) }
         return EvaluationHealth(
             rules: rules.count,
             evaluated: progress.count,
             through: EvaluationHealth.through(progress, rules: rules, now: now),
             faults: self.rules.findings.filter { $0.severity == .error }.map(\.description),
-            lateAttempts: try await LateAttemptStore.count(since: now - .seconds(86_400), on: pool)
+            lateAttempts: try await LateAttemptStore.count(since: now - .seconds(86_400), on: pool),
+            neverEvaluated: overdue.count
         )
     }
 }
