@@ -297,4 +297,23 @@ struct OnCallPeopleTests {
             }
         }
     }
+
+    @Test(
+        "what was refused for good or given up in the last day is on the deliveries' page as it is on Now; after a day it is history",
+        arguments: [("deadLettered", "0 waiting, 1 refused for good, 0 given up"), ("undelivered", "0 waiting, 0 refused for good, 1 given up")]
+    )
+    func lost(_ state: String, _ headline: String) async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            func page() async throws -> String {
+                String(buffer: try await client.execute(uri: "/oncall/notifications", method: .get, headers: Self.reading).body)
+            }
+            try await pool.execute("UPDATE notifications SET state = \(state), settledAt = \(OnCallRoutesTests.now - .seconds(3_600))")
+            let fresh = try await page()
+            #expect(fresh.contains("<h1>\(headline) in the last day</h1>"))
+            #expect(fresh.contains("<td data-name=\"State\">\(state == "undelivered" ? "given up" : "refused for good")</td>"))
+            try await pool.execute("UPDATE notifications SET settledAt = \(OnCallRoutesTests.now - .seconds(90_000))")
+            let later = try await page()
+            #expect(later.contains("<h1>Every alert of the last day was delivered</h1>") && !later.contains("data-name=\"State\""))
+        }
+    }
 }
