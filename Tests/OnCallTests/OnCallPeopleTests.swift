@@ -300,7 +300,9 @@ struct OnCallPeopleTests {
 
     @Test(
         "what was refused for good or given up in the last day is on the deliveries' page as it is on Now; after a day it is history",
-        arguments: [("deadLettered", "0 waiting, 1 refused for good, 0 given up"), ("undelivered", "0 waiting, 0 refused for good, 1 given up")]
+        arguments: [
+            ("deadLettered", "0 waiting, 1 refused for good, 0 given up"), ("undelivered", "0 waiting, 0 refused for good, 1 given up"),
+        ]
     )
     func lost(_ state: String, _ headline: String) async throws {
         try await OnCallRoutesTests().withSite { client, pool in
