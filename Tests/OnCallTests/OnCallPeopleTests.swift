@@ -101,6 +101,34 @@ struct OnCallPeopleTests {
         }
     }
 
+    @Test("an attemptId of 64 hex digits is found by its hash; a uid or sendId of that shape once somebody says that it is no token")
+    func searchByDigits() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            try await Self.seedPeople(pool)
+            let attempt = String(repeating: "a1", count: 32)
+            let (uid, send) = (String(repeating: "B2", count: 32), String(repeating: "3", count: 64))
+            let key = AttemptKey(attemptId: attempt)
+            try await pool.execute("UPDATE notificationDeliveryAttempts SET attemptId = \(attempt), attemptKey = \(key)")
+            try await pool.execute("UPDATE attemptLedger SET attemptKey = \(key)")
+            try await pool.execute("UPDATE pushDeliveries SET sendId = \(send) WHERE sendId = 'news-1'")
+            try await pool.execute("UPDATE pushDeliveries SET uid = \(uid), sendId = 'news-3' WHERE uid = 'ben'")
+            try await pool.execute("UPDATE devices SET userId = \(uid)")
+            func search(_ body: String) async throws -> TestResponse {
+                let body = ByteBuffer(string: body)
+                return try await client.execute(uri: "/search", method: .post, headers: Self.form("alerts:read"), body: body)
+            }
+            #expect(try await search("q=\(attempt)").headers[.location] == "/people/ana%2F1")
+            for (typed, found) in [(uid, uid), (send, "ana%2F1")] {
+                let unknown = try await search("q=\(typed)")
+                #expect(unknown.status == .notFound)
+                #expect(String(buffer: unknown.body).contains("name=\"q\" value=\"\(typed)\"><input type=\"hidden\" name=\"as\""))
+                #expect(try await search("q=\(typed)&as=name").headers[.location] == "/people/\(found)")
+            }
+            let unknown = try await search("q=nobody")
+            #expect(unknown.status == .notFound && !String(buffer: unknown.body).contains("name=\"as\""))
+        }
+    }
+
     @Test("a send to several people lists them; another site's form finds nobody")
     func manyPeople() async throws {
         try await OnCallRoutesTests().withSite { client, pool in
