@@ -195,6 +195,20 @@ struct NowPageTests {
         #expect(rule.selection(in: GroupKey([.provider: "fcm"])) == selection)
     }
 
+    @Test(
+        "what was expected has the unit of its rule",
+        arguments: [
+            (.reregistration, "48 devices that return"), (.trafficDrop, "48 attempts in that window"),
+            (.reference, "48 bad attempts in that window"),
+        ] as [(Evidence.Level, String)]
+    )
+    func expected(_ level: Evidence.Level, _ text: String) {
+        var alert = PageSample.alert()
+        alert.evidence.level = level
+        alert.evidence.expected = 48
+        #expect(AlertNumber.list(alert, now: PageSample.now).first { $0.name == "Expected" }?.value == text)
+    }
+
     @Test("a long alert is drawn in slots, a very long one from its last week")
     func span() {
         var alert = PageSample.alert()
