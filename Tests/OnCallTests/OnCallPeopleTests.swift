@@ -262,6 +262,39 @@ struct OnCallPeopleTests {
         }
     }
 
+    @Test("from an alert of one app that app alone is throttled, unless every app is chosen")
+    func throttleOfApp() async throws {
+        func path(_ app: String) -> String? {
+            let alert = PageSample.alert(rule: "TokensDeactivatedEnMasse", app: app)
+            return AlertPage(PageSample.alertData(alert), reader: PageSample.reader, now: PageSample.now).throttlePath
+        }
+        let back = "back=/oncall/alerts/0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
+        #expect(path("com.example.<news>&co") == "/oncall/throttle?provider=fcm&app=com.example.%3Cnews%3E%26co&\(back)")
+        #expect(path("other") == "/oncall/throttle?provider=fcm&\(back)", "counts of several apps")
+        let page = ThrottlePage(
+            [],
+            backlog: PageSample.backlog(growing: true),
+            provider: .fcm,
+            app: "com.example.scores",
+            back: .home,
+            reader: "maria",
+            now: PageSample.now
+        )
+        #expect(page.waiting == "0 non-critical deliveries of com.example.scores wait")
+        try await OnCallRoutesTests().withSite { client, pool in
+            let form = try await client.execute(uri: "/oncall/throttle?provider=fcm&app=com.example.news", method: .get, headers: Self.form())
+            let html = String(buffer: form.body)
+            #expect(html.contains("name=\"app\" value=\"com.example.news\" checked>") && html.contains("name=\"app\" value=\"\">"))
+            for (app, stored) in [("com.example.news", ["com.example.news"]), ("", ["", "com.example.news"])] {
+                let body = ByteBuffer(string: "provider=fcm&app=\(app)&perMinute=0&minutes=60&reason=outage&back=%2F")
+                let done = try await client.execute(uri: "/oncall/throttle", method: .post, headers: Self.form(), body: body)
+                #expect(done.status == .seeOther)
+                let rows = try await pool.query("SELECT app FROM pushThrottles ORDER BY app")
+                #expect(try rows.map { try $0.decode(String.self) } == stored)
+            }
+        }
+    }
+
     @Test("credentials are tried from the page by who may, with the providers' words, and it is audited")
     func credentials() async throws {
         try await OnCallRoutesTests().withSite { client, pool in

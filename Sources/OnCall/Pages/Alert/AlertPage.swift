@@ -1,5 +1,6 @@
 import AlertRules
 import Alerting
+import Attempts
 import PushContract
 
 /// An alert's page as its template sees it.
@@ -97,9 +98,13 @@ struct AlertPage {
         runbookPath = AlertWords.runbookPath(alert)
     }
 
+    /// With the provider and the app of the alert's group. What counts are folded into is no app that could be throttled.
     private static func throttlePath(_ alert: Alert) -> String {
-        let provider = alert.group.values.first { $0.key == .provider }.map { "provider=\($0.value)&" } ?? ""
-        return "/oncall/throttle?\(provider)back=\(alert.pagePath)"
+        let fields = [Dimension.provider, .app].compactMap { dimension -> String? in
+            guard let value = alert.group.values[dimension], !value.isEmpty, value != FoldedLabels.other else { return nil }
+            return "\(dimension.rawValue)=\(PathText.encoded(value))&"
+        }
+        return "/oncall/throttle?\(fields.joined())back=\(alert.pagePath)"
     }
 
     private static func state(_ alert: Alert, now: Timestamp) -> String {
