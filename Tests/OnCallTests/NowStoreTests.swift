@@ -23,13 +23,14 @@ struct NowStoreTests {
             try await OnCallRoutesTests.seed(pool)
             let long = try #require(try await AlertStore.open(on: pool).first)
             // Five that fired after it and ended before it.
+            let ended = Self.now - .seconds(300)
             try await pool.execute(
                 """
                 INSERT INTO alerts (alertId, rule, ruleVersion, groupKey, groupLabels, labels, severity, state, startsAt, firedAt, endsAt,
                     resolvedAt, resolvedReason, detectedLateBySeconds, evidence, contributors, reproduceSql, annotations, updatedAt)
                 SELECT gen_random_uuid(), 'Short', ruleVersion, groupKey, groupLabels, labels, severity, 'resolved', startsAt,
-                    firedAt + number * interval '1 minute', \(Self.now - .seconds(300)), \(Self.now - .seconds(300)), 'recovered', 0, evidence,
-                    contributors, reproduceSql, annotations, updatedAt
+                    firedAt + number * interval '1 minute', \(ended), \(ended), 'recovered', 0, evidence, contributors, reproduceSql,
+                    annotations, updatedAt
                 FROM alerts, generate_series(1, 5) AS number
                 """
             )

@@ -282,7 +282,8 @@ struct OnCallPeopleTests {
         )
         #expect(page.waiting == "0 non-critical deliveries of com.example.scores wait")
         try await OnCallRoutesTests().withSite { client, pool in
-            let form = try await client.execute(uri: "/oncall/throttle?provider=fcm&app=com.example.news", method: .get, headers: Self.form())
+            let uri = "/oncall/throttle?provider=fcm&app=com.example.news"
+            let form = try await client.execute(uri: uri, method: .get, headers: Self.form())
             let html = String(buffer: form.body)
             #expect(html.contains("name=\"app\" value=\"com.example.news\" checked>") && html.contains("name=\"app\" value=\"\">"))
             for (app, stored) in [("com.example.news", ["com.example.news"]), ("", ["", "com.example.news"])] {

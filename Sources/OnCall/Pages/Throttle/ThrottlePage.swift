@@ -33,13 +33,12 @@ struct ThrottlePage {
     ) {
         frame = PageFrame(title: "Throttle · Pushwatch", person: reader, now: now)
         self.back = back.path
-        let throttled = backlog.queues.filter { entry in
+        let throttled = backlog.queues.filter { entry -> Bool in
             let queue = entry.queue
             return !queue.isCritical && (provider == nil || queue.provider == provider) && (app == nil || queue.app == app)
         }
-        waiting =
-            NumberText.count(throttled.reduce(0) { $0 + $1.waiting }) + " non-critical deliveries"
-            + (app.map { " of \($0)" } ?? "") + " wait"
+        let count = NumberText.count(throttled.reduce(0) { $0 + $1.waiting })
+        waiting = "\(count) non-critical deliveries\(app.map { " of \($0)" } ?? "") wait"
         current = throttles.map { throttle in
             Current(
                 text: "\(throttle.provider.displayName)\(throttle.app.map { ", \($0)" } ?? ""): at most "
