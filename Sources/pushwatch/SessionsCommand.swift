@@ -38,8 +38,10 @@ struct SessionsCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withPool { pool, configuration in
                 let now = Timestamp.now()
+                // Whether the servers have a bootstrap key, and which, is not known here.
+                let keyIds = try await APIKeyStore(pool).sessionKeyIds(now: now).union([BootstrapKey.id])
                 let rows = try await SessionStore(pool).list().compactMap { session -> Row? in
-                    let end = session.end(configuration.sessionLimits, now: now)
+                    let end = session.end(configuration.sessionLimits, keyIds: keyIds, now: now)
                     guard all || end == nil else { return nil }
                     return Row(
                         id: session.id,
@@ -63,6 +65,7 @@ struct SessionsCommand: AsyncParsableCommand {
             case .ended(let by): "ended \(session.endedAt?.rfc3339 ?? "") by \(by)"
             case .idle: "ended: idle"
             case .tooOld: "ended: too old"
+            case .withoutKey: "ended: its key is revoked or expired"
             }
         }
     }

@@ -164,6 +164,44 @@ struct SessionTests {
         }
     }
 
+    @Test("a session whose key is revoked or expired, or was taken out of the configuration, is in no list of open ones")
+    func withoutKey() async throws {
+        try await withInstance { instance, pool in
+            let store = APIKeyStore(pool)
+            let (revoked, revokedText) = try await store.create(name: "r", scopes: [.alertsRead], createdBy: "test", now: now)
+            let end = now + .seconds(600)
+            let (expiring, expiringText) = try await store.create(
+                name: "e",
+                scopes: [.alertsRead],
+                expiresAt: end,
+                createdBy: "test",
+                now: now
+            )
+            for (text, person) in [(revokedText.text, "ana"), (expiringText.text, "bo"), (Self.bootstrapKey, "cy")] {
+                _ = try await instance.sessions.open(key: text, person: person, now: now)
+            }
+            func people(at moment: Timestamp) async throws -> Set<String> {
+                Set(try await instance.sessions.open(now: moment).map(\.person))
+            }
+            #expect(try await people(at: now) == ["ana", "bo", "cy"])
+            let listed = try await store.find(id: expiring.id)?.lastUsedAt
+            #expect(try await people(at: end - .seconds(1)) == ["ana", "bo", "cy"])
+            #expect(try await store.find(id: expiring.id)?.lastUsedAt == listed, "a look at the list uses no key")
+            try await store.revoke(id: revoked.id, now: now)
+            #expect(try await people(at: now) == ["bo", "cy"], "at once, although the key itself is remembered for half a minute")
+            #expect(try await people(at: end) == ["cy"])
+            let other = Sessions(
+                keys: KeyAuthenticator(store: store, bootstrap: nil, logger: Logger(label: "test")),
+                pool: pool,
+                isSecure: true
+            )
+            #expect(try await other.open(now: now).map(\.person) == ["bo"])
+            let session = try #require(try await SessionStore(pool).list().first { $0.person == "ana" })
+            let keyIds = try await store.sessionKeyIds(now: now)
+            #expect(session.end(SessionLimits(), keyIds: keyIds, now: now) == .withoutKey)
+        }
+    }
+
     @Test("who signs in gives a name of 1 to 100 visible characters", arguments: ["", " ", "a\u{0}b", "a\nb", "\u{202E}ana", "a\u{200B}"])
     func names(_ person: String) async throws {
         try await withInstance { instance, _ in

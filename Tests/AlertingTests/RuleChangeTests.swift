@@ -171,6 +171,9 @@ struct RuleChangeTests {
         let first = receiverRegistry.rules
         #expect(first.map(\.name) == ["ProviderUnavailable"])
         #expect(receiverRegistry.findings.isEmpty)
+        let read = Timestamp.now()
+        #expect(receiverRegistry.rules(knownFor: .seconds(60), at: read).isEmpty)
+        #expect(receiverRegistry.rules(knownFor: .seconds(60), at: read + .seconds(61)) == first)
         try write(rules("500% # broken"), to: "rules/r.yml")
         // A start with the broken file has no rules, and says so.
         #expect(RuleRegistry(directory: directory, logger: .silent).isBroken)
@@ -182,5 +185,6 @@ struct RuleChangeTests {
         receiverRegistry.refresh()
         #expect(!receiverRegistry.isBroken)
         #expect(receiverRegistry.rules.first?.condition.threshold == Fraction(7, 100))
+        #expect(receiverRegistry.rules(knownFor: .seconds(60), at: read + .seconds(61)).count == 1, "changed, not new")
     }
 }

@@ -22,6 +22,17 @@ struct NowPageTests {
         #expect(page(PageSample.now(firing: [], through: nil)).headline == "No alert is firing")
     }
 
+    @Test("a rule that was never evaluated is not counted among those that were; once it should have been, nothing says quiet")
+    func neverEvaluated() {
+        var data = PageSample.now(firing: [])
+        data.evaluation.rules = 4
+        #expect(page(data).headline == "All quiet", "it may have been added a minute ago")
+        #expect(page(data).evaluated == "3 of 4 rules evaluated through 12:41 UTC")
+        data.evaluation.neverEvaluated = 1
+        #expect(page(data).headline == "No alert is firing")
+        #expect(page(data).notices == ["1 rule was never evaluated and cannot fire; the page Rules shows which."])
+    }
+
     @Test("nothing says quiet while pushes wait behind a circuit or a pause, and both can be ended from here")
     func blocked() throws {
         var data = PageSample.now(firing: [])
@@ -182,6 +193,20 @@ struct NowPageTests {
         var selection = RollupSelection(allowed: [.provider: ["fcm"]], reasons: [])
         selection.slowerThanMs = 2000
         #expect(rule.selection(in: GroupKey([.provider: "fcm"])) == selection)
+    }
+
+    @Test(
+        "what was expected has the unit of its rule",
+        arguments: [
+            (.reregistration, "48 devices that return"), (.trafficDrop, "48 attempts in that window"),
+            (.reference, "48 bad attempts in that window"),
+        ] as [(Evidence.Level, String)]
+    )
+    func expected(_ level: Evidence.Level, _ text: String) {
+        var alert = PageSample.alert()
+        alert.evidence.level = level
+        alert.evidence.expected = 48
+        #expect(AlertNumber.list(alert, now: PageSample.now).first { $0.name == "Expected" }?.value == text)
     }
 
     @Test("a long alert is drawn in slots, a very long one from its last week")

@@ -101,6 +101,34 @@ struct OnCallPeopleTests {
         }
     }
 
+    @Test("an attemptId of 64 hex digits is found by its hash; a uid or sendId of that shape once somebody says that it is no token")
+    func searchByDigits() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            try await Self.seedPeople(pool)
+            let attempt = String(repeating: "a1", count: 32)
+            let (uid, send) = (String(repeating: "B2", count: 32), String(repeating: "3", count: 64))
+            let key = AttemptKey(attemptId: attempt)
+            try await pool.execute("UPDATE notificationDeliveryAttempts SET attemptId = \(attempt), attemptKey = \(key)")
+            try await pool.execute("UPDATE attemptLedger SET attemptKey = \(key)")
+            try await pool.execute("UPDATE pushDeliveries SET sendId = \(send) WHERE sendId = 'news-1'")
+            try await pool.execute("UPDATE pushDeliveries SET uid = \(uid), sendId = 'news-3' WHERE uid = 'ben'")
+            try await pool.execute("UPDATE devices SET userId = \(uid)")
+            func search(_ body: String) async throws -> TestResponse {
+                let body = ByteBuffer(string: body)
+                return try await client.execute(uri: "/search", method: .post, headers: Self.form("alerts:read"), body: body)
+            }
+            #expect(try await search("q=\(attempt)").headers[.location] == "/people/ana%2F1")
+            for (typed, found) in [(uid, uid), (send, "ana%2F1")] {
+                let unknown = try await search("q=\(typed)")
+                #expect(unknown.status == .notFound)
+                #expect(String(buffer: unknown.body).contains("name=\"q\" value=\"\(typed)\"><input type=\"hidden\" name=\"as\""))
+                #expect(try await search("q=\(typed)&as=name").headers[.location] == "/people/\(found)")
+            }
+            let unknown = try await search("q=nobody")
+            #expect(unknown.status == .notFound && !String(buffer: unknown.body).contains("name=\"as\""))
+        }
+    }
+
     @Test("a send to several people lists them; another site's form finds nobody")
     func manyPeople() async throws {
         try await OnCallRoutesTests().withSite { client, pool in
@@ -234,6 +262,40 @@ struct OnCallPeopleTests {
         }
     }
 
+    @Test("from an alert of one app that app alone is throttled, unless every app is chosen")
+    func throttleOfApp() async throws {
+        func path(_ app: String) -> String? {
+            let alert = PageSample.alert(rule: "TokensDeactivatedEnMasse", app: app)
+            return AlertPage(PageSample.alertData(alert), reader: PageSample.reader, now: PageSample.now).throttlePath
+        }
+        let back = "back=/oncall/alerts/0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
+        #expect(path("com.example.<news>&co") == "/oncall/throttle?provider=fcm&app=com.example.%3Cnews%3E%26co&\(back)")
+        #expect(path("other") == "/oncall/throttle?provider=fcm&\(back)", "counts of several apps")
+        let page = ThrottlePage(
+            [],
+            backlog: PageSample.backlog(growing: true),
+            provider: .fcm,
+            app: "com.example.scores",
+            back: .home,
+            reader: "maria",
+            now: PageSample.now
+        )
+        #expect(page.waiting == "0 non-critical deliveries of com.example.scores wait")
+        try await OnCallRoutesTests().withSite { client, pool in
+            let uri = "/oncall/throttle?provider=fcm&app=com.example.news"
+            let form = try await client.execute(uri: uri, method: .get, headers: Self.form())
+            let html = String(buffer: form.body)
+            #expect(html.contains("name=\"app\" value=\"com.example.news\" checked>") && html.contains("name=\"app\" value=\"\">"))
+            for (app, stored) in [("com.example.news", ["com.example.news"]), ("", ["", "com.example.news"])] {
+                let body = ByteBuffer(string: "provider=fcm&app=\(app)&perMinute=0&minutes=60&reason=outage&back=%2F")
+                let done = try await client.execute(uri: "/oncall/throttle", method: .post, headers: Self.form(), body: body)
+                #expect(done.status == .seeOther)
+                let rows = try await pool.query("SELECT app FROM pushThrottles ORDER BY app")
+                #expect(try rows.map { try $0.decode(String.self) } == stored)
+            }
+        }
+    }
+
     @Test("credentials are tried from the page by who may, with the providers' words, and it is audited")
     func credentials() async throws {
         try await OnCallRoutesTests().withSite { client, pool in
@@ -295,6 +357,27 @@ struct OnCallPeopleTests {
             for text in ["1 waiting, 0 refused for good", "chat", "retry, HTTP 429, 12 ms", "slow down"] {
                 #expect(html.contains(text), "\(text)")
             }
+        }
+    }
+
+    @Test(
+        "what was refused for good or given up in the last day is on the deliveries' page as it is on Now; after a day it is history",
+        arguments: [
+            ("deadLettered", "0 waiting, 1 refused for good, 0 given up"), ("undelivered", "0 waiting, 0 refused for good, 1 given up"),
+        ]
+    )
+    func lost(_ state: String, _ headline: String) async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            func page() async throws -> String {
+                String(buffer: try await client.execute(uri: "/oncall/notifications", method: .get, headers: Self.reading).body)
+            }
+            try await pool.execute("UPDATE notifications SET state = \(state), settledAt = \(OnCallRoutesTests.now - .seconds(3_600))")
+            let fresh = try await page()
+            #expect(fresh.contains("<h1>\(headline) in the last day</h1>"))
+            #expect(fresh.contains("<td data-name=\"State\">\(state == "undelivered" ? "given up" : "refused for good")</td>"))
+            try await pool.execute("UPDATE notifications SET settledAt = \(OnCallRoutesTests.now - .seconds(90_000))")
+            let later = try await page()
+            #expect(later.contains("<h1>Every alert of the last day was delivered</h1>") && !later.contains("data-name=\"State\""))
         }
     }
 }

@@ -196,6 +196,28 @@ struct OnCallRoutesTests {
     }
 
     @Test(
+        "an alert of a rule that judges no share of attempts shows no chart of it, and so does one about Pushwatch itself",
+        arguments: ["backlog", "queue_age", "first_sight", "feed_silent", "reregistration", "traffic_drop"]
+    )
+    func withoutShare(_ level: String) async throws {
+        try await withSite { client, pool in
+            let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
+            func page() async throws -> String {
+                String(buffer: try await client.execute(uri: "/oncall/alerts/\(id)", method: .get, headers: Self.reading).body)
+            }
+            #expect(try await page().contains("<h2>Share of bad attempts</h2>"))
+            try await pool.execute("UPDATE alerts SET evidence = jsonb_set(evidence, '{level}', to_jsonb(\(level)::text))")
+            let html = try await page()
+            #expect(html.contains("<h2>Numbers</h2>") && !html.contains("Share of bad attempts") && !html.contains("class=\"threshold\""))
+            #expect(!html.contains("in no rule file any more"))
+            try await pool.execute("UPDATE alerts SET rule = 'EvaluatorDataGap'")
+            try await pool.execute("UPDATE alerts SET evidence = jsonb_set(evidence, '{level}', '\"threshold\"')")
+            let builtIn = try await page()
+            #expect(builtIn.contains("This alert is about Pushwatch itself") && !builtIn.contains("in no rule file any more"))
+        }
+    }
+
+    @Test(
         "what is not there is told on a page",
         arguments: ["/oncall/alerts/x", "/oncall/alerts/0198A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B", "/runbooks/x.md"]
     )

@@ -1,3 +1,4 @@
+import Attempts
 import PushContract
 import Testing
 
@@ -126,7 +127,8 @@ struct PersonTests {
         #expect(SearchTerm("  ") == .nothing)
         #expect(SearchTerm(" user/1 ") == .name("user/1"))
         #expect(SearchTerm("SHA256:" + raw) == .token(["sha256:" + raw]))
-        #expect(SearchTerm(raw) == .token(["sha256:" + raw, hash]))
+        #expect(SearchTerm(raw) == .token(["sha256:" + raw, hash], attempt: AttemptKey(attemptId: raw)))
+        #expect(SearchTerm(raw, isName: true) == .name(raw))
         let fcm = "abc:" + String(repeating: "x", count: 130)
         #expect(SearchTerm(fcm) == .token([try TokenHash.fcm(fcm).rawValue]))
         #expect(SearchTerm(String(repeating: "n", count: 5_000)) == .name(String(repeating: "n", count: 512)))

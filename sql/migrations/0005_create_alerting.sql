@@ -109,6 +109,7 @@ CREATE TABLE alerts (
 -- At most one alert fires per rule and group.
 CREATE UNIQUE INDEX alerts_firing ON alerts (rule, groupKey) WHERE state = 'firing';
 CREATE INDEX alerts_firedAt ON alerts (firedAt DESC, alertId);
+CREATE INDEX alerts_resolvedAt ON alerts (resolvedAt DESC, alertId) WHERE state = 'resolved';
 
 COMMENT ON TABLE alerts IS 'One row per alert: one rule and group from firing to resolved.';
 

@@ -33,4 +33,7 @@ package struct APIKey: Sendable, Equatable {
         if let expiresAt, expiresAt <= now { return .expired(at: expiresAt) }
         return .active
     }
+
+    /// Whether sessions act with it. A key that is limited to apps has none: what people do on the pages concerns all apps.
+    func hasSessions(at now: Timestamp) -> Bool { state(at: now) == .active && apps == .all }
 }

@@ -75,6 +75,11 @@ package struct APIKeyStore: Sendable {
         try await session.query("SELECT \(raw: Self.columns) FROM apiKeys ORDER BY createdAt DESC, id").map { try Self.key($0).key }
     }
 
+    /// The stored keys that sessions act with.
+    package func sessionKeyIds(now: Timestamp) async throws -> Set<String> {
+        Set(try await list().filter { $0.hasSessions(at: now) }.map(\.id))
+    }
+
     /// Revokes a key; servers stop accepting it within 30 s. The key as it is now; nil when there is no such key, or it was revoked before.
     @discardableResult
     package func revoke(id: String, now: Timestamp) async throws -> APIKey? {

@@ -32,13 +32,18 @@ package final class KeyAuthenticator: Sendable {
         return key
     }
 
-    /// The key with this id, if it still opens anything; for sessions, which outlive no key. A key that is limited to apps opens none:
-    /// what people do on the pages concerns all apps.
+    /// The key with this id, if it still opens anything; for sessions, which outlive no key.
     func activeKey(id: String, now: Timestamp) async throws -> APIKey? {
         if let bootstrap, id == BootstrapKey.id { return bootstrap.key }
         let key = try await cached(Secrets.sha256("id:" + id), now: now) { try await self.store.find(id: id) }
-        guard let key, key.state(at: now) == .active, key.apps == .all else { return nil }
+        guard let key, key.hasSessions(at: now) else { return nil }
         return key
+    }
+
+    /// The keys for which `activeKey` has an answer, without a note that they were used.
+    func sessionKeyIds(now: Timestamp) async throws -> Set<String> {
+        let stored = try await store.sessionKeyIds(now: now)
+        return bootstrap == nil ? stored : stored.union([BootstrapKey.id])
     }
 
     /// The proof that a session with this secret was opened with the present bootstrap key; nil for a stored key.

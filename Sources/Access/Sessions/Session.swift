@@ -25,6 +25,8 @@ package struct Session: Sendable, Equatable {
         case ended(by: String)
         case idle
         case tooOld
+        /// Its key was revoked, has expired, or is not there any more.
+        case withoutKey
     }
 
     /// Nil while it is open.
@@ -32,5 +34,11 @@ package struct Session: Sendable, Equatable {
         if endedAt != nil { return .ended(by: endedBy ?? "") }
         if now - createdAt >= limits.lifetime { return .tooOld }
         return now - lastUsedAt >= limits.idle ? .idle : nil
+    }
+
+    /// Nil while it is open, where `keyIds` are the keys that sessions act with. It cannot show that a session of the bootstrap key ended
+    /// with that very key: what ties them to each other takes the session's secret.
+    package func end(_ limits: SessionLimits, keyIds: Set<String>, now: Timestamp) -> End? {
+        end(limits, now: now) ?? (keyIds.contains(keyId) ? nil : .withoutKey)
     }
 }

@@ -64,7 +64,8 @@ package struct Sessions: Sendable {
 
     /// Who is signed in, the last sign-in first.
     package func open(now: Timestamp) async throws -> [Session] {
-        try await store.list().filter { $0.end(limits, now: now) == nil }
+        let keyIds = try await keys.sessionKeyIds(now: now)
+        return try await store.list().filter { $0.end(limits, keyIds: keyIds, now: now) == nil }
     }
 
     /// Ends a session at once, at every instance. False when it has ended before.

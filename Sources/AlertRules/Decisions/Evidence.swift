@@ -48,6 +48,9 @@ package struct Evidence: Sendable, Hashable, Codable {
         /// `bad` of `attempts` are attempts.
         package var countsAttempts: Bool { ![.trafficDrop, .backlog, .queueAge, .reregistration, .feedSilent].contains(self) }
 
+        /// What is judged is how many of the attempts are bad.
+        package var judgesShare: Bool { isMultiple || [.threshold, .blocked, .learning, .absence].contains(self) }
+
         /// The larger number of `bad` is the worse window, whatever the share.
         var comparesNumbers: Bool { [.backlog, .queueAge, .firstSight, .feedSilent].contains(self) }
     }

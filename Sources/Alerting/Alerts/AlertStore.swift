@@ -16,9 +16,14 @@ package enum AlertStore {
         )
     }
 
-    /// Those that are over, the newest first.
+    /// Those that are over, the one that fired last first.
     package static func resolved(limit: Int, on session: any PostgresSession) async throws -> [Alert] {
         try await read("WHERE state = 'resolved' ORDER BY firedAt DESC, alertId LIMIT \(limit)", session)
+    }
+
+    /// Those that are over, the one that ended last first.
+    package static func lastResolved(limit: Int, on session: any PostgresSession) async throws -> [Alert] {
+        try await read("WHERE state = 'resolved' ORDER BY resolvedAt DESC, alertId LIMIT \(limit)", session)
     }
 
     package static func alert(_ id: UUID, on session: any PostgresSession) async throws -> Alert? {

@@ -2,6 +2,7 @@ package import AlertRules
 import Foundation
 package import Logging
 import Metrics
+package import PushContract
 import Synchronization
 
 /// The rules in force, read from an alerts directory and read again when a file changes.
@@ -12,6 +13,13 @@ package final class RuleRegistry: Sendable {
         var rules: [AlertRule]
         var findings: [Finding]
         var stamp: DirectoryStamp
+        /// Since when this process has known each rule by its name; rules without an entry have always been there.
+        var knownSince: [String: Timestamp] = [:]
+
+        mutating func note(_ rules: [AlertRule], at now: Timestamp) {
+            self.rules = rules
+            knownSince = Dictionary(rules.map { ($0.name, knownSince[$0.name] ?? now) }) { first, _ in first }
+        }
     }
 
     private let directory: AlertsDirectory?
@@ -27,7 +35,9 @@ package final class RuleRegistry: Sendable {
         self.logger = logger
         let stamp = DirectoryStamp.of("\(path)/rules")
         let set = directory.ruleSet()
-        state = Mutex(State(rules: set.rules, findings: set.findings, stamp: stamp))
+        var first = State(rules: [], findings: set.findings, stamp: stamp)
+        first.note(set.rules, at: .now())
+        state = Mutex(first)
         report(set.findings)
     }
 
@@ -39,6 +49,11 @@ package final class RuleRegistry: Sendable {
     }
 
     package var rules: [AlertRule] { state.withLock { $0.rules } }
+
+    /// Those that this process has known for longer than `wait`.
+    package func rules(knownFor wait: Duration, at now: Timestamp) -> [AlertRule] {
+        state.withLock { state in state.rules.filter { rule in state.knownSince[rule.name].map { now - $0 > wait } ?? true } }
+    }
 
     /// What is to be said about the files as they are now; with errors, `rules` are older than the files.
     package var findings: [Finding] { state.withLock { $0.findings } }
@@ -56,7 +71,7 @@ package final class RuleRegistry: Sendable {
         state.withLock {
             $0.stamp = stamp
             $0.findings = set.findings
-            if !set.hasErrors { $0.rules = set.rules }
+            if !set.hasErrors { $0.note(set.rules, at: .now()) }
         }
         report(set.findings)
     }

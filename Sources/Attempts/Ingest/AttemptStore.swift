@@ -9,7 +9,11 @@ package struct AttemptStore: Sendable {
 
     /// The attempt under an id; nil when the ledger does not know it (never seen, or received more than 8 to 9 days ago).
     package func find(attemptId: String) async throws -> Attempt? {
-        let key = AttemptKey(attemptId: attemptId)
+        try await find(AttemptKey(attemptId: attemptId))
+    }
+
+    /// The same, for who has no id to show: the key is a hash of it.
+    package func find(_ key: AttemptKey) async throws -> Attempt? {
         let rows = try await session.query(
             """
             SELECT \(raw: StoredAttempt.columns) FROM notificationDeliveryAttempts

@@ -77,7 +77,7 @@ extension WholeService {
         private func told(_ window: BrowserWindow, _ server: RunningServer) async throws {
             try await eventually("everything was delivered") {
                 try await window.go(to: server.url + "/oncall/notifications")
-                return try await window.text.contains("Every alert was delivered")
+                return try await window.text.contains("Every alert of the last day was delivered")
             }
         }
 

@@ -56,11 +56,20 @@ struct NotificationRow {
             case "pending":
                 notification.attempts == 0
                     ? "waiting" : "tried \(notification.attempts) times, next \(DurationText.ago(notification.nextAttemptAt, now: now))"
-            case "deadLettered": "refused for good"
+            case "deadLettered", "undelivered": Self.words(notification.state)
             case "superseded": "superseded by a later notification"
-            case "undelivered": "given up"
             default: notification.attempts > 1 ? "\(notification.state) at try \(notification.attempts)" : notification.state
             }
+    }
+
+    /// The state of a message that was not delivered.
+    static func words(_ state: String) -> String {
+        switch state {
+        case "pending": "waiting"
+        case "deadLettered": "refused for good"
+        case "undelivered": "given up"
+        default: state
+        }
     }
 }
 

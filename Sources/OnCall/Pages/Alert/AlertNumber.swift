@@ -15,8 +15,7 @@ struct AlertNumber {
             AlertNumber(name: "Threshold", value: evidence.thresholdPhrase),
         ]
         if let expected = evidence.expected {
-            let what = evidence.level == .trafficDrop ? "attempts" : "bad attempts"
-            list.append(AlertNumber(name: "Expected", value: "\(Fraction.rounded(expected)) \(what) in that window"))
+            list.append(AlertNumber(name: "Expected", value: "\(Fraction.rounded(expected)) \(unit(evidence.level))"))
         }
         if let circuits = evidence.openCircuitsText { list.append(AlertNumber(name: "Open circuits", value: circuits)) }
         if evidence.worst != evidence.observed {
@@ -38,6 +37,14 @@ struct AlertNumber {
         if let backlog = alert.backlog { list.append(AlertNumber(name: "Backlog then", value: words(backlog))) }
         list.append(AlertNumber(name: "Rule", value: "\(alert.rule), \(evidence.definition), version \(alert.ruleVersion.prefix(12))"))
         return list
+    }
+
+    private static func unit(_ level: Evidence.Level) -> String {
+        switch level {
+        case .reregistration: "devices that return"
+        case .trafficDrop: "attempts in that window"
+        default: "bad attempts in that window"
+        }
     }
 
     private static func window(_ window: WindowCounts, now: Timestamp) -> String {

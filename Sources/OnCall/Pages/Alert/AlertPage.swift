@@ -1,5 +1,6 @@
 import AlertRules
 import Alerting
+import Attempts
 import PushContract
 
 /// An alert's page as its template sees it.
@@ -27,7 +28,7 @@ struct AlertPage {
     let action: String?
     let meaning: String?
     let chart: String?
-    let chartCaption: String
+    let chartCaption: String?
     let numbers: [AlertNumber]
     let contributors: [ContributorRow]
     let impacts: [ImpactView]
@@ -78,7 +79,7 @@ struct AlertPage {
         action = alert.annotations["action"]
         meaning = alert.annotations["meaning"].map { StoredMoments.text($0, now: now) }
         chart = data.series.map { Self.chart($0, alert, now: now) }
-        chartCaption = Self.caption(data.series)
+        chartCaption = Self.caption(data)
         numbers = AlertNumber.list(alert, now: now)
         contributors = alert.contributors.map(ContributorRow.init)
         hasContributors = !alert.contributors.isEmpty
@@ -97,9 +98,13 @@ struct AlertPage {
         runbookPath = AlertWords.runbookPath(alert)
     }
 
+    /// With the provider and the app of the alert's group. What counts are folded into is no app that could be throttled.
     private static func throttlePath(_ alert: Alert) -> String {
-        let provider = alert.group.values.first { $0.key == .provider }.map { "provider=\($0.value)&" } ?? ""
-        return "/oncall/throttle?\(provider)back=\(alert.pagePath)"
+        let fields = [Dimension.provider, .app].compactMap { dimension -> String? in
+            guard let value = alert.group.values[dimension], !value.isEmpty, value != FoldedLabels.other else { return nil }
+            return "\(dimension.rawValue)=\(PathText.encoded(value))&"
+        }
+        return "/oncall/throttle?\(fields.joined())back=\(alert.pagePath)"
     }
 
     private static func state(_ alert: Alert, now: Timestamp) -> String {
@@ -109,8 +114,12 @@ struct AlertPage {
         return "Resolved: lasted \(DurationText.span(end - alert.startsAt)), from \(began) to \(ClockText.moment(end, now: now))"
     }
 
-    private static func caption(_ series: AlertSeries?) -> String {
-        guard let series else {
+    private static func caption(_ data: AlertData) -> String? {
+        guard let series = data.series else {
+            if BuiltInAlert(rawValue: data.alert.rule) != nil {
+                return "This alert is about Pushwatch itself and counts no attempts. The SQL below has its numbers."
+            }
+            guard data.alert.evidence.level.judgesShare else { return nil }
             return "The rule is in no rule file any more, so its chart cannot be drawn. The SQL below has the numbers."
         }
         let step = series.minutesPerSlot == 1 ? "minute" : "\(series.minutesPerSlot) minutes"

@@ -38,9 +38,15 @@ extension PageTemplate {
         <p class="action">Lift what was throttled for it, and mark it as real or as noise: the page of rules counts both.</p>
         </section>{{/isFiring}}
         <section class="panel">
+        {{#chart}}
         <h2>Share of bad attempts</h2>
-        {{{chart}}}
-        <p class="soft small">{{chartCaption}}</p>
+        {{{.}}}
+        {{/chart}}
+        {{^chart}}
+        <h2>Numbers</h2>
+        {{/chart}}
+        {{#chartCaption}}<p class="soft small">{{.}}</p>
+        {{/chartCaption}}
         <dl class="numbers">
         {{#numbers}}<div><dt>{{name}}</dt><dd>{{value}}</dd></div>
         {{/numbers}}

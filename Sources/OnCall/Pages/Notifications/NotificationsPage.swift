@@ -30,17 +30,16 @@ struct NotificationsPage {
     let hasTries: Bool
 
     init(_ data: NotificationsData, reader: String, now: Timestamp) {
-        let deadLettered = data.open.filter { $0.state == "deadLettered" }.count
-        let waiting = data.open.count - deadLettered
-        frame = PageFrame(title: "Deliveries · Pushwatch", state: deadLettered > 0 ? .alarmed : .calm, person: reader, now: now)
-        headline = data.open.isEmpty ? "Every alert was delivered" : "\(waiting) waiting, \(deadLettered) refused for good"
+        let lost = data.refused + data.givenUp
+        frame = PageFrame(title: "Deliveries · Pushwatch", state: lost > 0 ? .alarmed : .calm, person: reader, now: now)
+        headline = Self.headline(data)
         open = data.open.map { open in
             PendingNotificationRow(
                 receiver: open.receiver,
                 alert: "\(open.rule), \(open.kind)",
                 path: "/oncall/alerts/\(open.alertId)",
-                state: open.state,
-                next: open.state == "deadLettered" ? "none" : DurationText.ago(open.nextAttemptAt, now: now),
+                state: NotificationRow.words(open.state),
+                next: open.state != "pending" ? "none" : DurationText.ago(open.nextAttemptAt, now: now),
                 detail: open.error
             )
         }
@@ -59,5 +58,12 @@ struct NotificationsPage {
             )
         }
         hasTries = !tries.isEmpty
+    }
+
+    /// What was lost earlier than a day ago is history: the page of its alert shows it.
+    private static func headline(_ data: NotificationsData) -> String {
+        guard data.waiting + data.refused + data.givenUp > 0 else { return "Every alert of the last day was delivered" }
+        return "\(NumberText.count(data.waiting)) waiting, \(NumberText.count(data.refused)) refused for good, "
+            + "\(NumberText.count(data.givenUp)) given up in the last day"
     }
 }

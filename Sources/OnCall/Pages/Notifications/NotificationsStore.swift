@@ -1,14 +1,28 @@
 import Postgres
 import PushContract
 
-/// Reads the latest notification attempts, and the notifications that are still due.
+/// Reads the latest notification attempts, the notifications that are still due, and those of the last day that were not delivered.
 struct NotificationsStore: Sendable {
     private let pool: PostgresPool
 
     init(pool: PostgresPool) { self.pool = pool }
 
-    func read() async throws -> NotificationsData {
-        NotificationsData(tries: try await tries(), open: try await open())
+    func read(now: Timestamp) async throws -> NotificationsData {
+        let missing = NowQueries.undeliveredNotifications(since: now - .seconds(86_400))
+        let (waiting, refused, givenUp) = try await pool.query(
+            """
+            SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FILTER (WHERE state = 'deadLettered'),
+                count(*) FILTER (WHERE state = 'undelivered')
+            FROM notifications AS outbox WHERE \(missing)
+            """
+        )[0].decode((Int, Int, Int).self)
+        return NotificationsData(
+            tries: try await tries(),
+            open: try await open(missing),
+            waiting: waiting,
+            refused: refused,
+            givenUp: givenUp
+        )
     }
 
     private func tries() async throws -> [NotificationsData.AttemptEntry] {
@@ -34,12 +48,13 @@ struct NotificationsStore: Sendable {
         }
     }
 
-    private func open() async throws -> [NotificationsData.PendingNotification] {
+    /// What will never arrive goes first: whatever waits may still.
+    private func open(_ missing: Query) async throws -> [NotificationsData.PendingNotification] {
         try await pool.query(
             """
             SELECT outbox.alertId::text, alert.rule, receiver, kind, outbox.state, attempts, nextAttemptAt, lastError
             FROM notifications AS outbox JOIN alerts AS alert USING (alertId)
-            WHERE outbox.state IN ('pending', 'deadLettered') ORDER BY outbox.createdAt DESC LIMIT 100
+            WHERE \(missing) ORDER BY outbox.state = 'pending', outbox.createdAt DESC LIMIT 100
             """
         ).map { row in
             let values = try row.decode((String, String, String, String, String, Int, Timestamp, String?).self)
@@ -83,5 +98,10 @@ struct NotificationsData {
     }
 
     var tries: [AttemptEntry]
+    /// At most 100 of those that are counted below.
     var open: [PendingNotification]
+    var waiting: Int
+    /// Of the last day.
+    var refused: Int
+    var givenUp: Int
 }

@@ -17,6 +17,8 @@ struct EvaluationHealth: Hashable {
     var faults: [String]
     /// Attempts of the last day that were reported after their minute was evaluated.
     var lateAttempts: Int64 = 0
+    /// Rules that have been in force for longer than `waitLimit` and were never evaluated.
+    var neverEvaluated = 0
 
     enum Verdict: Hashable {
         case upToDate(through: Timestamp)

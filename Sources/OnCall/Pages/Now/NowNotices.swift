@@ -14,6 +14,11 @@ enum NowNotices {
         case .notYet: texts.append("No rule has been evaluated yet. The first evaluation comes a minute after the start.")
         case .upToDate: break
         }
+        // Before the first evaluation of all nothing is to be said about single rules.
+        if evaluation.neverEvaluated > 0, evaluation.evaluated > 0 {
+            let rules = evaluation.neverEvaluated == 1 ? "1 rule was" : "\(evaluation.neverEvaluated) rules were"
+            texts.append("\(rules) never evaluated and cannot fire; the page Rules shows which.")
+        }
         if let fault = evaluation.faults.first {
             let more = evaluation.faults.count > 1 ? " and \(evaluation.faults.count - 1) more" : ""
             texts.append("The rule files have errors; the rules in force are older than the files. \(fault)\(more)")

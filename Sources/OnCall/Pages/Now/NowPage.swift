@@ -66,10 +66,11 @@ struct NowPage {
 
     private static func evaluated(_ evaluation: EvaluationHealth, now: Timestamp) -> String {
         let rules = "\(evaluation.rules) \(evaluation.rules == 1 ? "rule" : "rules")"
+        let seen = evaluation.evaluated < evaluation.rules ? "\(evaluation.evaluated) of \(rules)" : rules
         let late =
             evaluation.lateAttempts == 0 ? "" : "; \(NumberText.count(evaluation.lateAttempts)) attempts of the last day were reported late"
         return switch evaluation.verdict(now: now) {
-        case .upToDate(let through), .late(let through): "\(rules) evaluated through \(ClockText.moment(through, now: now))\(late)"
+        case .upToDate(let through), .late(let through): "\(seen) evaluated through \(ClockText.moment(through, now: now))\(late)"
         case .notYet: "\(rules), not evaluated yet"
         case .noRules: "no rules"
         }

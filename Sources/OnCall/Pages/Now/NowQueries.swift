@@ -26,6 +26,15 @@ enum NowQueries {
 
     /// The outbox is as small as alerts are rare.
     static func lostNotifications(since: Timestamp) -> Query {
-        "SELECT count(*) FROM notifications WHERE state IN ('deadLettered', 'undelivered') AND settledAt >= \(since)"
+        "SELECT count(*) FROM notifications AS outbox WHERE \(isLost(since: since))"
+    }
+
+    /// A condition on `notifications AS outbox`: what waits, and what was lost since then.
+    static func undeliveredNotifications(since: Timestamp) -> Query {
+        "(outbox.state = 'pending' OR \(isLost(since: since)))"
+    }
+
+    private static func isLost(since: Timestamp) -> Query {
+        "(outbox.state IN ('deadLettered', 'undelivered') AND outbox.settledAt >= \(since))"
     }
 }

@@ -39,7 +39,7 @@ struct NowStore: Sendable {
         receivers?.refresh()
         return NowData(
             firing: try await AlertStore.open(on: pool),
-            recent: try await AlertStore.resolved(limit: 5, on: pool),
+            recent: try await AlertStore.lastResolved(limit: 5, on: pool),
             traffic: try await traffic(now: now),
             backlog: try await backlog(),
             throttles: try await throttles(),
@@ -81,12 +81,15 @@ struct NowStore: Sendable {
         let rules = rules.rules
         let names = Set(rules.map(\.name))
         let progress = try await RuleProgress.all(on: pool).filter { names.contains($0.rule) }
+        let evaluated = Set(progress.map(\.rule))
+        let overdue = self.rules.rules(knownFor: EvaluationHealth.waitLimit, at: now).filter { !evaluated.contains($0.name) }
         return EvaluationHealth(
             rules: rules.count,
             evaluated: progress.count,
             through: EvaluationHealth.through(progress, rules: rules, now: now),
             faults: self.rules.findings.filter { $0.severity == .error }.map(\.description),
-            lateAttempts: try await LateAttemptStore.count(since: now - .seconds(86_400), on: pool)
+            lateAttempts: try await LateAttemptStore.count(since: now - .seconds(86_400), on: pool),
+            neverEvaluated: overdue.count
         )
     }
 }

@@ -17,12 +17,18 @@ extension SearchPage {
     /// A form's post, not a query: what people paste may be a raw token, which must not get into an address or a log.
     @Sendable
     static func answer(_ call: PageCall) async throws -> Response {
-        let term = SearchTerm(try await call.form()["q"] ?? "")
+        let form = try await call.form()
+        let typed = form["q"] ?? ""
+        let term = SearchTerm(typed, isName: form["as"] == "name")
         switch try await PersonStore(pool: call.site.pool).find(term, now: call.now) {
         case .person(let uid): return PageResponse.seeOther(PersonPath.path(uid: uid))
         case .people(let sendId, let uids):
             return call.html(.search, SearchPage(sendId: sendId, uids: uids, reader: call.name, now: call.now))
-        case .noMatch: return call.html(.search, SearchPage(noMatch: call.name, now: call.now), status: .notFound)
+        case .noMatch:
+            // Only who typed it can say that it is no token.
+            let mayBeName = if case .token = term { true } else { false }
+            let page = SearchPage(noMatch: mayBeName ? typed : nil, reader: call.name, now: call.now)
+            return call.html(.search, page, status: .notFound)
         }
     }
 }

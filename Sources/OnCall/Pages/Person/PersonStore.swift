@@ -23,10 +23,15 @@ struct PersonStore: Sendable {
     func find(_ term: SearchTerm, now: Timestamp) async throws -> Match {
         switch term {
         case .nothing: .noMatch
-        case .token(let hashes):
-            try await pool.query(Self.owner(ofToken: hashes)).first.map { .person(try $0.decode(String.self)) } ?? .noMatch
+        case .token(let hashes, let attempt): try await find(hashes, attempt)
         case .name(let name): try await find(named: name, now: now)
         }
+    }
+
+    private func find(_ hashes: [String], _ key: AttemptKey?) async throws -> Match {
+        if let row = try await pool.query(Self.owner(ofToken: hashes)).first { return .person(try row.decode(String.self)) }
+        guard let key else { return .noMatch }
+        return try await AttemptStore(pool).find(key).map { .person($0.uid) } ?? .noMatch
     }
 
     /// A uid goes first, then a device, a send, an attempt.

@@ -84,6 +84,13 @@ extension PageTemplate {
         </ul>
         </section>
         {{/hasPeople}}
+        {{#token}}
+        <section class="panel">
+        <p>This text has the shape of a token, so only its hash was looked up.</p>
+        <form method="post" action="/search"><input type="hidden" name="q" value="{{.}}"><input type="hidden" name="as" value="name">\
+        <button class="plain">It is no token: find it as a uid or a sendId</button></form>
+        </section>
+        {{/token}}
         {{> foot}}
         """
     )

@@ -12,6 +12,8 @@ struct SearchPage {
     let advice: String
     let people: [Person]
     let hasPeople: Bool
+    /// What was looked up by its hash only, for a form that takes it as a name.
+    let token: String?
 
     init(sendId: String, uids: [String], reader: String, now: Timestamp) {
         frame = PageFrame(title: "Send \(sendId) · Pushwatch", isAnswer: true, person: reader, now: now)
@@ -20,9 +22,11 @@ struct SearchPage {
         advice = "It went to more than one person; here are \(all)."
         people = uids.map { Person(uid: $0, path: PersonPath.path(uid: $0)) }
         hasPeople = true
+        token = nil
     }
 
-    init(noMatch reader: String, now: Timestamp) {
+    /// - Parameter token: what was typed, where it has the shape of a token.
+    init(noMatch token: String?, reader: String, now: Timestamp) {
         frame = PageFrame(title: "Nobody found · Pushwatch", isAnswer: true, person: reader, now: now)
         heading = "Nobody found"
         advice =
@@ -30,5 +34,6 @@ struct SearchPage {
             + "by their uid for \(PersonStore.days) days, by their attemptId for 8."
         people = []
         hasPeople = false
+        self.token = token
     }
 }

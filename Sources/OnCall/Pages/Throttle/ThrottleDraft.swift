@@ -9,6 +9,8 @@ struct ThrottleDraft: Hashable {
     static let choices = [30, 60, 240]
 
     var providers: [Provider]
+    /// Nil = every app.
+    var app: String?
     var perMinute: Int
     var minutes: Int
     var reason: String
@@ -20,6 +22,10 @@ struct ThrottleDraft: Hashable {
             guard let provider = Provider(rawValue: name) else { throw .invalid("Choose a provider.", pointer: "/provider") }
             providers = [provider]
         case nil: throw .invalid("Choose a provider.", pointer: "/provider")
+        }
+        app = form["app"].flatMap { $0.isEmpty ? nil : $0 }
+        guard (app ?? "").unicodeScalars.count <= 200 else {
+            throw .invalid("The name of an app has at most 200 characters.", pointer: "/app")
         }
         guard let rate = form["perMinute"].flatMap({ Int($0) }), (0...1_000_000).contains(rate) else {
             throw .invalid("Sends a minute must be a whole number from 0 to 1,000,000.", pointer: "/perMinute")
@@ -38,7 +44,7 @@ struct ThrottleDraft: Hashable {
         providers.map { provider in
             SendThrottle(
                 provider: provider,
-                app: nil,
+                app: app,
                 perMinute: Double(perMinute),
                 reason: reason,
                 author: author,

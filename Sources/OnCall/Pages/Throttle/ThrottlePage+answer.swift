@@ -11,6 +11,7 @@ extension ThrottlePage {
             try await call.site.throttles.current(),
             backlog: try await call.site.sends.backlog(),
             provider: asked["provider"].flatMap { Provider(rawValue: String($0)) },
+            app: asked["app"].flatMap { $0.isEmpty ? nil : String($0) },
             back: ReturnPath(asked["back"].map(String.init)),
             reader: call.name,
             now: call.now

@@ -11,18 +11,34 @@ struct ThrottlePage {
 
     let frame: PageFrame
     let back: String
+    /// `1,310 non-critical deliveries wait`
     let waiting: String
     let current: [Current]
     let hasCurrent: Bool
     let providers: [FormChoice]
+    /// The app that was asked for, and every app; empty when none was.
+    let apps: [FormChoice]
+    let hasApps: Bool
     let rates: [FormChoice]
     let choices: [FormChoice]
 
-    init(_ throttles: [SendThrottle], backlog: Backlog, provider: Provider?, back: ReturnPath, reader: String, now: Timestamp) {
+    init(
+        _ throttles: [SendThrottle],
+        backlog: Backlog,
+        provider: Provider?,
+        app: String? = nil,
+        back: ReturnPath,
+        reader: String,
+        now: Timestamp
+    ) {
         frame = PageFrame(title: "Throttle · Pushwatch", person: reader, now: now)
         self.back = back.path
-        let throttled = backlog.queues.filter { !$0.queue.isCritical && (provider == nil || $0.queue.provider == provider) }
-        waiting = NumberText.count(throttled.reduce(0) { $0 + $1.waiting })
+        let throttled = backlog.queues.filter { entry -> Bool in
+            let queue = entry.queue
+            return !queue.isCritical && (provider == nil || queue.provider == provider) && (app == nil || queue.app == app)
+        }
+        let count = NumberText.count(throttled.reduce(0) { $0 + $1.waiting })
+        waiting = "\(count) non-critical deliveries\(app.map { " of \($0)" } ?? "") wait"
         current = throttles.map { throttle in
             Current(
                 text: "\(throttle.provider.displayName)\(throttle.app.map { ", \($0)" } ?? ""): at most "
@@ -37,6 +53,11 @@ struct ThrottlePage {
             Provider.allCases.map { FormChoice(value: $0.rawValue, label: $0.displayName, isChosen: $0 == provider) } + [
                 FormChoice(value: "both", label: "both", isChosen: provider == nil)
             ]
+        apps =
+            app.map {
+                [FormChoice(value: $0, label: $0, isChosen: true), FormChoice(value: "", label: "every app", isChosen: false)]
+            } ?? []
+        hasApps = app != nil
         rates = ThrottleDraft.rates.map {
             FormChoice(
                 value: "\($0)",

@@ -1,4 +1,4 @@
-/// The form for throttling a provider.
+/// The form for throttling a provider, or an app of it.
 extension PageTemplate {
     static let throttle = PageTemplate(
         "throttle",
@@ -6,7 +6,7 @@ extension PageTemplate {
         {{> head}}
         <div class="state unsure">
         <h1>Throttle non-critical sends</h1>
-        <p>{{waiting}} non-critical deliveries wait now. Critical deliveries are never throttled, and a few probes a minute always pass. Every instance \
+        <p>{{waiting}} now. Critical deliveries are never throttled, and a few probes a minute always pass. Every instance \
         applies a throttle within 2 s.</p>
         </div>
         {{#hasCurrent}}
@@ -27,6 +27,12 @@ extension PageTemplate {
         {{#providers}}<label><input type="radio" name="provider" value="{{value}}"{{#isChosen}} checked{{/isChosen}}> {{label}}</label>
         {{/providers}}
         </fieldset>
+        {{#hasApps}}
+        <fieldset><legend>App</legend>
+        {{#apps}}<label><input type="radio" name="app" value="{{value}}"{{#isChosen}} checked{{/isChosen}}> {{label}}</label>
+        {{/apps}}
+        </fieldset>
+        {{/hasApps}}
         <fieldset><legend>Let through</legend>
         {{#rates}}<label><input type="radio" name="perMinute" value="{{value}}"{{#isChosen}} checked{{/isChosen}}> {{label}}</label>
         {{/rates}}
