@@ -9,7 +9,7 @@ extension MediaType {
     }
 
     /// True when a browser asks: HTML is in `Accept` before any JSON. API clients send */* or JSON.
-    static func prefersHTML(_ accept: String?) -> Bool {
+    package static func prefersHTML(_ accept: String?) -> Bool {
         for item in (accept ?? "").split(separator: ",") {
             switch essence(String(item)) {
             case "text/html", "application/xhtml+xml": return true

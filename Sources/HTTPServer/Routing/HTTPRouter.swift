@@ -3,7 +3,7 @@ package import Hummingbird
 
 /// The routes of a server, with everything that surrounds a route already in place.
 ///
-/// From outside in: request id, metrics, problems, faults of the protocol, 100 Continue, the request's deadline, a proxy's sign-in; then, for each route, authentication, the route's own middleware, the
+/// From outside in: request id, metrics, problems, faults of the protocol, 100 Continue, the request's deadline, a proxy's sign-in; then, for each route, the route's own middleware, authentication, the
 /// check of its access, for GET the caller's limit, and its handler. A route cannot be added without saying who may call it.
 package final class HTTPRouter: HTTPResponderBuilder {
     package typealias Handler<Output: ResponseGenerator> = @Sendable @concurrent (Request, PushwatchContext) async throws -> Output
@@ -45,7 +45,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
 
     /// - Parameters:
     ///   - apps: whether a route that writes knows how to keep a key's limit to apps; closed to such keys unless it says so.
-    ///   - middleware: runs after authentication and before the access check, so that it can answer a refusal in its own way.
+    ///   - middleware: runs before authentication and the access check, so that it can answer their errors in its own way.
     package func on(
         _ path: RouterPath,
         method: HTTPRequest.Method,
@@ -55,8 +55,8 @@ package final class HTTPRouter: HTTPResponderBuilder {
         use handler: @escaping Handler<some ResponseGenerator>
     ) {
         let group = router.group()
-        if access != .open, let authentication { group.add(middleware: authentication) }
         for layer in middleware { group.add(middleware: layer) }
+        if access != .open, let authentication { group.add(middleware: authentication) }
         if access != .open { group.add(middleware: RequireAccess(access: access, apps: apps)) }
         if access != .open, method == .get { group.add(middleware: reads) }
         group.on(path, method: method, use: handler)

@@ -67,6 +67,10 @@ enum RefreshScript {
             }
             clock?.replaceChildren(...document.importNode(fresh.querySelector(".clock"), true).childNodes);
             clock?.classList.remove("warn");
+            // What follows its link: the link stays, and the focus with it.
+            const foot = document.querySelector(".foot");
+            while (foot?.childNodes.length > 1) foot.lastChild.remove();
+            foot?.append(...[...document.importNode(fresh.querySelector(".foot"), true).childNodes].slice(1));
 
             for (const e of main.querySelectorAll("details > summary")) if (open.has(e.textContent)) e.parentElement.open = true;
             [...main.querySelectorAll(".scroll, pre")].forEach((e, index) => { if (aside[index]) e.scrollLeft = aside[index]; });

@@ -5,7 +5,8 @@ import Logging
 import Postgres
 import PushContract
 
-/// Answers errors of a page with a page instead of a problem document.
+/// Answers errors of a page, and of finding out who asks for it, with a page instead of a problem document. Callers that do not prefer HTML
+/// get the document.
 struct PageFaults: RouterMiddleware {
     typealias Context = PushwatchContext
 
@@ -17,28 +18,75 @@ struct PageFaults: RouterMiddleware {
         context: PushwatchContext,
         next: @concurrent (Request, PushwatchContext) async throws -> Response
     ) async throws -> Response {
+        guard MediaType.prefersHTML(request.headers[.accept]) else { return try await next(request, context) }
         do {
             return try await next(request, context)
         } catch let problem as Problem {
-            return page(problem.title, problem.detail, status: problem.status, context: context)
+            var response =
+                Self.isFormWithoutSession(request, problem)
+                ? signIn(request, status: problem.status)
+                : page(problem.title, problem.detail, status: problem.status, request, context)
+            response.headers.append(contentsOf: problem.headers)
+            return response
         } catch let error as PostgresError {
             context.logger.warning("Page failed", metadata: ["reason": "\(error)"])
-            let detail =
-                "The database does not respond, so this page cannot be shown and no rule is evaluated. The page tries again by itself."
-            return page("The database is unavailable", detail, status: .serviceUnavailable, context: context)
+            return page(error.pageTitle, error.pageDetail(isForm: request.isForm), status: .serviceUnavailable, request, context)
         }
     }
 
-    private func page(_ title: String, _ detail: String, status: HTTPResponse.Status, context: PushwatchContext) -> Response {
+    /// A form of this very site whose sender's session ended since the page was loaded.
+    private static func isFormWithoutSession(_ request: Request, _ problem: Problem) -> Bool {
+        problem.status == .unauthorized && request.isForm && (try? SameOrigin.require(request)) != nil
+    }
+
+    /// Not a redirect: this answer says that nothing was done, and a step back in the browser leads to the form as it was filled in.
+    private func signIn(_ request: Request, status: HTTPResponse.Status) -> Response {
+        let fault = "Your session has ended, so this was not done. Sign in, then send it again."
+        return PageResponse.html(
+            templates.html(.signIn, SignInPage(next: ReturnPath(from: request), fault: fault, now: now())),
+            status: status
+        )
+    }
+
+    private func page(
+        _ title: String,
+        _ detail: String,
+        status: HTTPResponse.Status,
+        _ request: Request,
+        _ context: PushwatchContext
+    ) -> Response {
         let model = FaultPage(
             title: title,
             detail: detail,
             requestId: context.requestId,
-            isPassing: status == .serviceUnavailable,
+            // What a form led to cannot be asked for again by its address.
+            isPassing: status == .serviceUnavailable && !request.isForm,
+            back: request.isForm ? ReturnPath(from: request) : .home,
             now: now()
         )
         var response = PageResponse.html(templates.html(.fault, model), status: status)
         if status == .serviceUnavailable { response.headers[.retryAfter] = "10" }
         return response
+    }
+}
+
+extension Request {
+    fileprivate var isForm: Bool { method == .post }
+}
+
+extension PostgresError {
+    /// Whether rules can be evaluated is another matter where only the pages' connections are all in use.
+    private var isAway: Bool { isUnavailable && code != .poolExhausted }
+
+    fileprivate var pageTitle: String { isAway ? "The database is unavailable" : "The database did not complete this" }
+
+    fileprivate func pageDetail(isForm: Bool) -> String {
+        let cause =
+            isAway
+            ? "The database does not respond, so no rule is evaluated."
+            : "The database did not complete this request; the log has the reason."
+        guard isForm else { return "\(cause) The page tries again by itself." }
+        guard isConnectionLoss else { return "\(cause) This was not done: go back to the page, and send it again." }
+        return "\(cause) It is not known whether this was done: go back to the page, and send it again unless it was."
     }
 }

@@ -1,3 +1,7 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+
 /// Where somebody goes after signing in: a path of this site, never another site.
 struct ReturnPath: Hashable {
     let path: String
@@ -13,6 +17,15 @@ struct ReturnPath: Hashable {
             return
         }
         path = wanted
+    }
+
+    /// The page that this request was sent from: with `Referrer-Policy: same-origin` a page of this site is named with its path and query;
+    /// other sites name at most their host. `/` where no page has that path, as with the answer to a form.
+    init(from request: Request) {
+        let address = request.headers[.referer].flatMap { URLComponents(string: $0) }
+        let path = address?.percentEncodedPath ?? ""
+        let query = address?.percentEncodedQuery.map { "?" + $0 } ?? ""
+        self.init(SitePages.hasPage(at: path) ? path + query : nil)
     }
 
     private init(path: String) { self.path = path }

@@ -6,11 +6,14 @@ struct FaultPage {
     let title: String
     let detail: String
     let requestId: String
+    /// The page that has the form; nil for the first page.
+    let back: String?
 
-    init(title: String, detail: String, requestId: String, isPassing: Bool, now: Timestamp) {
+    init(title: String, detail: String, requestId: String, isPassing: Bool, back: ReturnPath = .home, now: Timestamp) {
         frame = PageFrame(title: "\(title) · Pushwatch", refreshSeconds: isPassing ? 10 : nil, person: nil, now: now)
         self.title = title
         self.detail = detail
         self.requestId = requestId
+        self.back = back == .home ? nil : back.path
     }
 }

@@ -8,7 +8,8 @@ extension PageTemplate {
         <h1>{{title}}</h1>
         <p>{{detail}}</p>
         </div>
-        <p class="soft">Request {{requestId}}. <a href="/">Back to the first page</a></p>
+        <p class="soft">Request {{requestId}}. {{#back}}<a href="{{.}}">Back to the page</a>{{/back}}\
+        {{^back}}<a href="/">Back to the first page</a>{{/back}}</p>
         {{> foot}}
         """
     )

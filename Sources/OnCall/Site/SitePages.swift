@@ -1,4 +1,5 @@
 import HTTPServer
+import HTTPTypes
 
 /// Every page and form of the site. A new page is a folder in `Pages` and a line here.
 enum SitePages {
@@ -34,6 +35,16 @@ enum SitePages {
         .form("sign-in", .open, .signIn, use: SignInPage.open),
         .form("sign-out", .open, use: SignInPage.close),
     ]
+
+    /// Whether this path can be asked for, as opposed to that of a form.
+    static func hasPage(at path: String) -> Bool {
+        let segments = path.split(separator: "/")
+        return all.contains { page in
+            let pattern = page.path.split(separator: "/")
+            return page.method == .get && pattern.count == segments.count
+                && zip(pattern, segments).allSatisfy { $0 == $1 || $0.hasPrefix(":") }
+        }
+    }
 
     /// The navigation.
     static let links: [SitePage.Link] = all.compactMap { page in page.title.map { SitePage.Link(path: "/\(page.path)", title: $0) } }

@@ -65,6 +65,31 @@ extension WholeService {
             }
         }
 
+        @Test("what the foot says of the replica is as fresh as the contents; the focus stays on its link")
+        func foot() async throws {
+            try await BrowserStory.notify { window, server, _ in
+                try await BrowserStory.signIn(window, server)
+                // As if each fresh page came from a replica.
+                try await window.run(
+                    """
+                    const real = fetch;
+                    let age = 0;
+                    fetch = async (...all) => {
+                      const text = await (await real(...all)).text();
+                      return new Response(text.replace("</footer>", ` <span>${++age}</span></footer>`));
+                    };
+                    document.querySelector(".foot a").focus();
+                    """
+                )
+                try await eventually("the foot is fresh for the second time", within: .seconds(180)) {
+                    let age = try await window.run("return document.querySelector('.foot span')?.textContent") as? String
+                    return (age.flatMap { Int($0) } ?? 0) >= 2
+                }
+                #expect(try await window.all(".foot span").count == 1)
+                #expect(try await window.run("return document.activeElement === document.querySelector('.foot a')") as? Bool == true)
+            }
+        }
+
         @Test("without scripts: sign in, see the alert, acknowledge it, and the page asks for itself again")
         func withoutScripts() async throws {
             try await BrowserStory.notify { window, server, story in

@@ -15,7 +15,7 @@ extension SignInPage {
         if let ticket = call.request.uri.queryParameters["ticket"] {
             return try await withTicket(String(ticket), next, call)
         }
-        if next != .home, SameOrigin.isLinkFromElsewhere(call.request) {
+        if SameOrigin.isLinkFromElsewhere(call.request) {
             return call.html(.bounce, BouncePage(next: next))
         }
         return form(next, call)

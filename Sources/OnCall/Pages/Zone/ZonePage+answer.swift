@@ -1,6 +1,4 @@
-import Foundation
 import HTTPServer
-import HTTPTypes
 import Hummingbird
 
 extension ZonePage {
@@ -8,10 +6,8 @@ extension ZonePage {
 
     @Sendable
     static func answer(_ call: PageCall) async throws -> Response {
-        // With `Referrer-Policy: same-origin` a page of this site is named with its path; other sites name at most their host.
-        let from = call.request.headers[.referer].flatMap { URLComponents(string: $0)?.path }
         let chosen = call.request.cookies[ReaderZone.cookieName]?.value
-        return call.html(.zone, ZonePage(chosen: chosen, back: ReturnPath(from), reader: call.name, now: call.now))
+        return call.html(.zone, ZonePage(chosen: chosen, back: ReturnPath(from: call.request), reader: call.name, now: call.now))
     }
 
     /// Kept in the browser, so it needs no entry in the audit log: it changes what one reader sees, and nothing else.
