@@ -147,6 +147,21 @@ struct CookbookTests {
         }
     }
 
+    @Test("days are those of UTC, also in a session whose time zone a driver has set")
+    func otherTimeZone() async throws {
+        let perDay = try CookbookTests.dishes.filter { try CookbookQuery($0.query).text.contains("::date") }
+        #expect(perDay.count >= 3)
+        try await withAnalysts(days: 8) { store in
+            _ = try await store.attempts.write(CookbookSample.attempts)
+            let analyst = try await store.connect()
+            try await analyst.executeScript("SET timezone = 'America/New_York'")
+            for dish in perDay {
+                let answer = try await CookbookQuery(dish.query).rows(["since": "2026-03-10Z", "until": "2026-03-11Z"], on: analyst)
+                #expect(answer == dish.answer, "\(dish.query)")
+            }
+        }
+    }
+
     @Test("Live Activities' tokens are no devices, and only sends with an outcome are tries to send to a dead token")
     func otherAttempts() async throws {
         func attempt(
