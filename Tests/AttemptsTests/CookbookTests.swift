@@ -167,7 +167,7 @@ struct CookbookTests {
         }
     }
 
-    @Test("Live Activities' tokens are no devices, and only sends with an outcome are tries to send to a dead token")
+    @Test("Live Activities' tokens are no devices; only sends with an outcome are tries, and a token that works again is not dead")
     func otherAttempts() async throws {
         func attempt(
             _ id: String,
@@ -190,6 +190,9 @@ struct CookbookTests {
             attempt("d1", .unregister, token: "01", at: 6), attempt("d2", .send, token: "01", at: 7, .queued),
             attempt("d3", .register, token: "01", at: 8, .failed, .network),
             attempt("d4", .send, token: "13", at: 20, .failed, .tokenInvalid), attempt("d5", .unregister, token: "13", at: 21),
+            // Of APNs' other environment: refused, then accepted there.
+            attempt("d6", .send, token: "15", at: 22, .failed, .tokenInvalid), attempt("d7", .send, token: "15", at: 23),
+            attempt("d8", .send, token: "15", at: 24, .failed, .network),
         ]
         try await withAnalysts(days: 8) { store in
             _ = try await store.attempts.write(CookbookSample.attempts + attempts)
