@@ -101,7 +101,7 @@ struct CookbookTests {
         Dish("reportingDelay", ["since": "2026-03-10 11:30Z", "until": "2026-03-10 11:40Z"], ["(ios.app,register,1,1800,1800,1800)"]),
         Dish(
             "reregisteredAfterNotRegistered",
-            [#"(u-1,ios,"2026-03-10 11:00:00+00","2026-03-10 11:30:00+00",00:30:00)"#]
+            [#"(u-1,ios,ios.app,sha256:01010101,"2026-03-10 11:00:00+00","2026-03-10 11:30:00+00",00:30:00)"#]
         ),
         Dish(
             "sendOutcome",
@@ -205,6 +205,30 @@ struct CookbookTests {
                 let answer = CookbookTests.dishes.first { $0.query == query }?.answer
                 #expect(try await rows(query) == answer, "\(query)")
             }
+        }
+    }
+
+    @Test("neither the launch of another device nor another app's registration is a return; without an app each counts")
+    func otherRegistrations() async throws {
+        func attempt(_ id: String, _ uid: String, token: String, at minute: Int64, app: String? = "ios.app") -> Attempt {
+            var attempt = CookbookSample.send(id, uid, token: token, .apns, at: (11, minute, 0))
+            (attempt.eventType, attempt.app) = (.register, app)
+            return attempt
+        }
+        var lost = attempt("e4", "u-7", token: "23", at: 20, app: nil)
+        (lost.eventType, lost.status, lost.reasonCode) = (.send, .failed, .tokenNotRegistered)
+        let attempts = [
+            // A tablet that u-1 launched before the phone's token was lost at 11:00, too.
+            attempt("e1", "u-1", token: "21", at: -10), attempt("e2", "u-1", token: "21", at: 10),
+            attempt("e3", "u-1", token: "22", at: 12, app: "other.app"),
+            lost, attempt("e5", "u-7", token: "24", at: 25),
+        ]
+        try await withAnalysts(days: 8) { store in
+            _ = try await store.attempts.write(CookbookSample.attempts + attempts)
+            let analyst = try await store.connect()
+            let answer = try await CookbookQuery("reregisteredAfterNotRegistered").rows(CookbookTests.today, on: analyst)
+            let expected = CookbookTests.dishes.first { $0.query == "reregisteredAfterNotRegistered" }?.answer ?? []
+            #expect(answer == [#"(u-7,ios,,sha256:23232323,"2026-03-10 11:20:00+00","2026-03-10 11:25:00+00",00:05:00)"#] + expected)
         }
     }
 
