@@ -232,6 +232,23 @@ struct CookbookTests {
         }
     }
 
+    @Test("a broadcast that failed is a failure, and its channel not one of the people")
+    func broadcasts() async throws {
+        var broadcast = CookbookSample.send("c1", "channel:m-1", token: "31", .apns, at: (10, 30, 0), .failed, .unknown, code: "NewCode")
+        broadcast.pushType = "liveactivity"
+        try await withAnalysts(days: 8) { store in
+            _ = try await store.attempts.write(CookbookSample.attempts + [broadcast])
+            let analyst = try await store.connect()
+            func rows(_ query: String) async throws -> [String] {
+                try await CookbookQuery(query).rows(CookbookTests.today, on: analyst)
+            }
+            var codes = CookbookTests.dishes.first { $0.query == "codesBehindUnknown" }?.answer ?? []
+            codes.insert(#"(apns,NewCode,1,0,"2026-03-10 10:30:00+00","2026-03-10 10:30:00+00")"#, at: 1)
+            #expect(try await rows("codesBehindUnknown") == codes)
+            #expect(try await rows("unreachedPeople") == CookbookTests.dishes.first { $0.query == "unreachedPeople" }?.answer)
+        }
+    }
+
     @Test("every query has a test, and says its question, parameters, call and cost")
     func complete() throws {
         let names = try CookbookQuery.all()
