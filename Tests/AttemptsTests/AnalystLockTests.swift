@@ -25,12 +25,14 @@ struct AnalystLockTests {
         arguments: [
             "SELECT * FROM schemaLocks FOR UPDATE", "SELECT * FROM keyLocks FOR UPDATE", "SELECT slot FROM keyLocks FOR SHARE",
             "BEGIN; LOCK TABLE keyLocks IN ACCESS SHARE MODE", "BEGIN; LOCK TABLE schemaLocks IN SHARE MODE",
-            "CREATE TEMPORARY TABLE t (id integer)",
+            "CREATE TEMPORARY TABLE t (id integer)", "CREATE TABLE t (id integer)",
             "SELECT lo_create(0)", "SELECT lo_from_bytea(0, 'x')", "SELECT lo_creat(-1)",
         ]
     )
     func refused(statement: String) async throws {
         try await withAnalysts { database in
+            // As in a database that was made by PostgreSQL 14.
+            try await database.pool.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
             // Rights on a database are not copied with its template.
             try await migrate(database.url)
             let analyst = try await database.connect()
@@ -44,9 +46,12 @@ struct AnalystLockTests {
     func reported() async throws {
         try await withAnalysts { database in
             try await database.pool.execute("GRANT EXECUTE ON FUNCTION lo_create(oid) TO PUBLIC")
+            try await database.pool.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
             let context = { try await Fsck([AnalystRightsCheck()], pool: database.pool, pause: .zero, now: Sample.now).run().lines[0].note }
             let note = try await context()
-            #expect(note?.contains("large objects") == true && note?.contains("temporary tables") == true, "\(note ?? "")")
+            for what in ["large objects", "temporary tables", "ON SCHEMA public"] {
+                #expect(note?.contains(what) == true, "\(what): \(note ?? "")")
+            }
             try await migrate(database.url)
             #expect(try await context() == nil)
         }

@@ -57,6 +57,9 @@ struct CookbookTests {
             ["(2026-03-10,android.app,2.0,5,1,20.00)", "(2026-03-10,ios.app,1.0,4,2,50.00)", "(2026-03-10,ios.app,1.1,1,1,100.00)"]
         ),
         Dish("deliveryRateByDay", ["(2026-03-10,apns,ios,3,2,60.00)", "(2026-03-10,fcm,android,1,4,20.00)"]),
+        // Quarters of an hour in which nothing failed, and in which nothing was accepted.
+        Dish("deliveryRateByDay", ["since": "2026-03-10 11:30Z", "until": "2026-03-10 11:45Z"], ["(2026-03-10,apns,ios,1,0,100.00)"]),
+        Dish("deliveryRateByDay", ["since": "2026-03-10 10:10Z", "until": "2026-03-10 10:25Z"], ["(2026-03-10,fcm,android,0,3,0.00)"]),
         Dish("failuresByReason", ["(apns,token_not_registered,2,100.00)", "(fcm,unknown,3,75.00)", "(fcm,provider_5xx,1,25.00)"]),
         Dish(
             "failuresPerMinute",
@@ -98,7 +101,7 @@ struct CookbookTests {
         Dish("reportingDelay", ["since": "2026-03-10 11:30Z", "until": "2026-03-10 11:40Z"], ["(ios.app,register,1,1800,1800,1800)"]),
         Dish(
             "reregisteredAfterNotRegistered",
-            [#"(u-1,ios,"2026-03-10 11:00:00+00","2026-03-10 11:30:00+00",00:30:00)"#]
+            [#"(u-1,ios,ios.app,sha256:01010101,"2026-03-10 11:00:00+00","2026-03-10 11:30:00+00",00:30:00)"#]
         ),
         Dish(
             "sendOutcome",
@@ -147,7 +150,24 @@ struct CookbookTests {
         }
     }
 
-    @Test("Live Activities' tokens are no devices, and only sends with an outcome are tries to send to a dead token")
+    @Test("days are those of UTC, also in a session whose time zone a driver has set")
+    func otherTimeZone() async throws {
+        let perDay = try CookbookTests.dishes.filter {
+            try $0.values == CookbookTests.today && CookbookQuery($0.query).text.contains("::date")
+        }
+        #expect(perDay.count >= 3)
+        try await withAnalysts(days: 8) { store in
+            _ = try await store.attempts.write(CookbookSample.attempts)
+            let analyst = try await store.connect()
+            try await analyst.executeScript("SET timezone = 'America/New_York'")
+            for dish in perDay {
+                let answer = try await CookbookQuery(dish.query).rows(["since": "2026-03-10Z", "until": "2026-03-11Z"], on: analyst)
+                #expect(answer == dish.answer, "\(dish.query)")
+            }
+        }
+    }
+
+    @Test("Live Activities' tokens are no devices; only sends with an outcome are tries, and a token that works again is not dead")
     func otherAttempts() async throws {
         func attempt(
             _ id: String,
@@ -170,6 +190,9 @@ struct CookbookTests {
             attempt("d1", .unregister, token: "01", at: 6), attempt("d2", .send, token: "01", at: 7, .queued),
             attempt("d3", .register, token: "01", at: 8, .failed, .network),
             attempt("d4", .send, token: "13", at: 20, .failed, .tokenInvalid), attempt("d5", .unregister, token: "13", at: 21),
+            // Of APNs' other environment: refused, then accepted there.
+            attempt("d6", .send, token: "15", at: 22, .failed, .tokenInvalid), attempt("d7", .send, token: "15", at: 23),
+            attempt("d8", .send, token: "15", at: 24, .failed, .network),
         ]
         try await withAnalysts(days: 8) { store in
             _ = try await store.attempts.write(CookbookSample.attempts + attempts)
@@ -182,6 +205,47 @@ struct CookbookTests {
                 let answer = CookbookTests.dishes.first { $0.query == query }?.answer
                 #expect(try await rows(query) == answer, "\(query)")
             }
+        }
+    }
+
+    @Test("neither the launch of another device nor another app's registration is a return; without an app each counts")
+    func otherRegistrations() async throws {
+        func attempt(_ id: String, _ uid: String, token: String, at minute: Int64, app: String? = "ios.app") -> Attempt {
+            var attempt = CookbookSample.send(id, uid, token: token, .apns, at: (11, minute, 0))
+            (attempt.eventType, attempt.app) = (.register, app)
+            return attempt
+        }
+        var lost = attempt("e4", "u-7", token: "23", at: 20, app: nil)
+        (lost.eventType, lost.status, lost.reasonCode) = (.send, .failed, .tokenNotRegistered)
+        let attempts = [
+            // A tablet that u-1 launched before the phone's token was lost at 11:00, too.
+            attempt("e1", "u-1", token: "21", at: -10), attempt("e2", "u-1", token: "21", at: 10),
+            attempt("e3", "u-1", token: "22", at: 12, app: "other.app"),
+            lost, attempt("e5", "u-7", token: "24", at: 25),
+        ]
+        try await withAnalysts(days: 8) { store in
+            _ = try await store.attempts.write(CookbookSample.attempts + attempts)
+            let analyst = try await store.connect()
+            let answer = try await CookbookQuery("reregisteredAfterNotRegistered").rows(CookbookTests.today, on: analyst)
+            let expected = CookbookTests.dishes.first { $0.query == "reregisteredAfterNotRegistered" }?.answer ?? []
+            #expect(answer == [#"(u-7,ios,,sha256:23232323,"2026-03-10 11:20:00+00","2026-03-10 11:25:00+00",00:05:00)"#] + expected)
+        }
+    }
+
+    @Test("a broadcast that failed is a failure, and its channel not one of the people")
+    func broadcasts() async throws {
+        var broadcast = CookbookSample.send("c1", "channel:m-1", token: "31", .apns, at: (10, 30, 0), .failed, .unknown, code: "NewCode")
+        broadcast.pushType = "liveactivity"
+        try await withAnalysts(days: 8) { store in
+            _ = try await store.attempts.write(CookbookSample.attempts + [broadcast])
+            let analyst = try await store.connect()
+            func rows(_ query: String) async throws -> [String] {
+                try await CookbookQuery(query).rows(CookbookTests.today, on: analyst)
+            }
+            var codes = CookbookTests.dishes.first { $0.query == "codesBehindUnknown" }?.answer ?? []
+            codes.insert(#"(apns,NewCode,1,0,"2026-03-10 10:30:00+00","2026-03-10 10:30:00+00")"#, at: 1)
+            #expect(try await rows("codesBehindUnknown") == codes)
+            #expect(try await rows("unreachedPeople") == CookbookTests.dishes.first { $0.query == "unreachedPeople" }?.answer)
         }
     }
 

@@ -39,6 +39,22 @@ struct CommandTests {
 }
 
 extension CommandTests {
+    @Test("fsck prints the lines of its table in docs/operations.md, in their order, and FAIL where one is violated")
+    func fsckTable() async throws {
+        let manual = try String(contentsOfFile: ProjectDirectory.root + "/docs/operations.md", encoding: .utf8)
+        let rows = manual.split(separator: "\n").drop { !$0.hasPrefix("| it says `FAIL` |") }.prefix { $0.hasPrefix("|") }
+        let documented = rows.dropFirst(2).map { $0.dropFirst(2).split(separator: " | ")[0] }
+        try await withDatabaseURL { database in
+            let done = try await Shell.run(ServerProcess.binary, ["fsck", "--database", database])
+            let lines = done.output.matches(of: /(?m)^(ok  |FAIL)  (.+) \(.+\)$/)
+            #expect(lines.map { $0.2 } == documented, "\(done.output)")
+            // Nothing has made partitions yet.
+            #expect(lines.first?.1 == "FAIL" && done.code == 1, "\(done.output)")
+        }
+    }
+}
+
+extension CommandTests {
     /// With standard output to a place of the shell's choosing; standard error is what is returned.
     private func run(_ arguments: [String], into output: String, before: String = "") async throws -> Shell.Done {
         try await Shell.run("/bin/bash", ["-c", "\(before) exec \"$0\" \"$@\" \(output)", ServerProcess.binary] + arguments)

@@ -21,6 +21,7 @@ DECLARE
     target  record;
     granted text;
     opened  analystColumns;
+    place   text := current_schema();
 BEGIN
     PERFORM name FROM schemaLocks WHERE name = 'schema' FOR UPDATE;
     FOREACH job IN ARRAY ARRAY['pushwatch_ingest', 'pushwatch_sender', 'pushwatch_alerter'] LOOP
@@ -105,6 +106,13 @@ BEGIN
     -- What else somebody who only reads could fill the disk with. Where this role may not revoke it, `pushwatch fsck` reports it.
     IF pg_has_role(current_user, (SELECT datdba FROM pg_database WHERE datname = current_database()), 'USAGE') THEN
         EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+    END IF;
+    -- Databases keep it that were made by PostgreSQL 14 or older. The owner of the tables makes partitions, and may have had it as PUBLIC.
+    IF has_schema_privilege('public', place, 'CREATE')
+        AND pg_has_role(current_user, (SELECT nspowner FROM pg_namespace WHERE nspname = place), 'USAGE') THEN
+        EXECUTE format('GRANT CREATE ON SCHEMA %I TO %I', place, (SELECT tableowner FROM pg_tables
+            WHERE schemaname = place AND tablename = 'notificationdeliveryattempts'));
+        EXECUTE format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC', place);
     END IF;
     IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         REVOKE EXECUTE ON FUNCTION pg_catalog.lo_creat(integer), pg_catalog.lo_create(oid), pg_catalog.lo_from_bytea(oid, bytea),

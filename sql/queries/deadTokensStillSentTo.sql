@@ -1,7 +1,8 @@
 -- Question:   Do we go on sending to tokens that a provider has called dead? Tries after the first such answer, per token.
 -- Parameters: since, until (timestamptz).
 -- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since=2026-03-01 -v until=now -f sql/queries/deadTokensStillSentTo.sql
--- Reads:      attempts of the time asked for. A token that was registered again afterwards is left out.
+-- Reads:      attempts of the time asked for. A token that was registered or sent to with success afterwards is left out:
+--             APNs says BadDeviceToken to a token of its other environment, too, in which it is then tried.
 WITH dead AS (
     SELECT tokenHash, min(attemptedAt) AS deadAt
     FROM notificationDeliveryAttempts
@@ -16,6 +17,6 @@ FROM dead JOIN notificationDeliveryAttempts AS later ON later.tokenHash = dead.t
 WHERE later.attemptedAt >= :'since'::timestamptz AND later.attemptedAt < :'until'::timestamptz
 GROUP BY 1, 2
 HAVING count(*) FILTER (WHERE later.eventType = 'send' AND later.status <> 'queued') > 0
-   AND count(*) FILTER (WHERE later.eventType = 'register' AND later.status = 'sent') = 0
+   AND count(*) FILTER (WHERE later.eventType <> 'unregister' AND later.status = 'sent') = 0
 ORDER BY 3 DESC, 1
 LIMIT 1000;

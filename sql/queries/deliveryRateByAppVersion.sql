@@ -2,7 +2,7 @@
 -- Parameters: since, until (timestamptz).
 -- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since=yesterday -v until=today -f sql/queries/deliveryRateByAppVersion.sql
 -- Reads:      attempts of the time asked for; the version is not in the rollups.
-SELECT date_trunc('day', attemptedAt, 'UTC')::date AS day, app, appVersion,
+SELECT (attemptedAt AT TIME ZONE 'UTC')::date AS day, app, appVersion,
        count(*) AS attempts,
        count(*) FILTER (WHERE status = 'sent') AS sent,
        round(100.0 * count(*) FILTER (WHERE status = 'sent') / count(*), 2) AS sentPercent

@@ -2,9 +2,9 @@
 -- Parameters: since, until (timestamptz: '2026-03-01', 'yesterday', 'now', …); since counts, until does not.
 -- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since=2026-03-01 -v until=today -f sql/queries/deliveryRateByDay.sql
 -- Reads:      rollups; cost follows minutes and combinations, not attempts.
-SELECT date_trunc('day', minute, 'UTC')::date AS day, provider, platform,
-       sum(attempts) FILTER (WHERE status = 'sent') AS sent,
-       sum(attempts) FILTER (WHERE status IN ('failed', 'deactivated')) AS failed,
+SELECT (minute AT TIME ZONE 'UTC')::date AS day, provider, platform,
+       coalesce(sum(attempts) FILTER (WHERE status = 'sent'), 0) AS sent,
+       coalesce(sum(attempts) FILTER (WHERE status IN ('failed', 'deactivated')), 0) AS failed,
        round(100.0 * coalesce(sum(attempts) FILTER (WHERE status = 'sent'), 0) / sum(attempts), 2) AS sentPercent
 FROM attemptsPerMinute
 WHERE minute >= :'since'::timestamptz AND minute < :'until'::timestamptz

@@ -2,23 +2,27 @@
 -- Parameters: since, until (timestamptz).
 -- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since=2026-03-01 -v until=now -f sql/queries/reregisteredAfterNotRegistered.sql
 -- Reads:      attempts of the time asked for, without those of Live Activities, whose tokens are other ones. A person who has not come back
---             is listed with NULL; the 1,000 latest.
+--             is listed with NULL; the 1,000 latest lost tokens. Apps register at each launch: only a token of the same app that was not
+--             seen before is a new registration, any other is of another device.
 WITH lost AS (
-    SELECT uid, platform, min(attemptedAt) AS lostAt
+    SELECT uid, platform, tokenHash, max(app) AS app, min(attemptedAt) AS lostAt
     FROM notificationDeliveryAttempts
     WHERE attemptedAt >= :'since'::timestamptz AND attemptedAt < :'until'::timestamptz
       AND reasonCode = 'token_not_registered' AND pushType IS DISTINCT FROM 'liveactivity'
-    GROUP BY 1, 2
-), registration AS (
-    SELECT uid, platform, attemptedAt
+    GROUP BY 1, 2, 3
+), token AS (
+    SELECT uid, platform, tokenHash, max(app) AS app, min(attemptedAt) AS seenAt,
+           min(attemptedAt) FILTER (WHERE eventType = 'register' AND status = 'sent') AS registeredAt
     FROM notificationDeliveryAttempts
     WHERE attemptedAt >= :'since'::timestamptz AND attemptedAt < :'until'::timestamptz
-      AND eventType = 'register' AND status = 'sent' AND pushType IS DISTINCT FROM 'liveactivity'
+      AND uid IN (SELECT uid FROM lost) AND pushType IS DISTINCT FROM 'liveactivity'
+    GROUP BY 1, 2, 3
 )
-SELECT lost.uid, lost.platform, lost.lostAt, min(registration.attemptedAt) AS backAt,
-       min(registration.attemptedAt) - lost.lostAt AS took
-FROM lost LEFT JOIN registration
-    ON registration.uid = lost.uid AND registration.platform = lost.platform AND registration.attemptedAt > lost.lostAt
-GROUP BY 1, 2, 3
-ORDER BY lost.lostAt DESC, lost.uid, lost.platform
+SELECT lost.uid, lost.platform, lost.app, left(lost.tokenHash, 15) AS lostToken, lost.lostAt, min(token.registeredAt) AS backAt,
+       min(token.registeredAt) - lost.lostAt AS took
+-- Without an app, which senders may leave out, each app is the same.
+FROM lost LEFT JOIN token
+    ON token.uid = lost.uid AND token.platform = lost.platform AND coalesce(token.app = lost.app, true) AND token.seenAt > lost.lostAt
+GROUP BY lost.uid, lost.platform, lost.app, lost.tokenHash, lost.lostAt
+ORDER BY lost.lostAt DESC, lost.uid, lost.platform, lost.tokenHash
 LIMIT 1000;

@@ -9,17 +9,24 @@ struct AnalystRightsCheck: FsckCheck {
         let rows = try await context.look(
             """
             SELECT has_database_privilege(rolname, current_database(), 'TEMP'), has_function_privilege(rolname, 'lo_create(oid)', 'EXECUTE')
-                OR has_function_privilege(rolname, 'lo_from_bytea(oid, bytea)', 'EXECUTE')
+                OR has_function_privilege(rolname, 'lo_from_bytea(oid, bytea)', 'EXECUTE'),
+                (SELECT string_agg(quote_ident(nspname), ', ' ORDER BY nspname) FROM pg_namespace
+                 WHERE has_schema_privilege(rolname, pg_namespace.oid, 'CREATE'))
             FROM pg_roles WHERE rolname = 'pushwatch_analyst'
             """
         )
         var line = FsckReport.Line(name, "analysts cannot write", examined: "\(rows.count) roles", faults: [])
         guard let row = rows.first else { return [line] }
-        let (makesTables, makesObjects) = try row.decode((Bool, Bool).self)
+        let (makesTables, makesObjects, schemas) = try row.decode((Bool, Bool, String?).self)
         var notes: [String] = []
         if makesTables { notes.append("temporary tables: as the owner of the database, REVOKE TEMPORARY ON DATABASE … FROM PUBLIC") }
         if makesObjects {
             notes.append("large objects: as a superuser, run `pushwatch migrate`, which revokes the functions that write them")
+        }
+        if let schemas {
+            // The owner of the tables may have the right from PUBLIC alone, and makes partitions with it.
+            let grant = "GRANT CREATE ON SCHEMA \(schemas) TO the owner of Pushwatch's tables"
+            notes.append("tables: as the owner of the schema, \(grant), and REVOKE it FROM PUBLIC")
         }
         if !notes.isEmpty { line.note = "pushwatch_analyst may make " + notes.joined(separator: "; ") }
         return [line]
