@@ -99,6 +99,8 @@ package struct AttemptImporter: Sendable {
             }
             labels.mark(&parsed.batch, author: "import")
             let results = try await store(parsed.batch, checkpoint: checkpoint, progress: progress, now: now)
+            // Of this moment: the alert is about the last hour, and an import may take longer.
+            try await FoldedLabelStore.add(labels.takeFolds(), at: .now(), on: pool)
             for reject in rejects(parsed, results, after: progress.lines) { try onReject(reject) }
             progress.add(parsed, results, bytes: reader.storedOffset, unpackedBytes: reader.offset)
             onProgress(progress)
