@@ -156,6 +156,7 @@ package struct PartitionMaintenance: Service {
     /// nor a start. The next round tries again.
     private func retire(now: Timestamp, _ rotation: LedgerRotation) async {
         await attempt("all") {
+            try await retirement.correctMarks()
             for (name, parent) in try await retirement.incomplete() {
                 await attempt(name) { report(name, try await retirement.finish(name, of: parent)) }
             }
