@@ -174,6 +174,39 @@ struct AttemptImporterTests {
         }
     }
 
+    @Test("a line of megabytes is rejected alone, also at the end of the file, and an import continues behind it", arguments: [false, true])
+    func longLines(packed: Bool) async throws {
+        var bytes: [UInt8] = []
+        for number in 1...3 {
+            bytes += try line(number)
+            bytes += Array(repeating: 0x78, count: 2_500_000)
+            if number < 3 { bytes.append(0x0A) }
+        }
+        try await withAttempts { store in
+            try await withFile(bytes, packed: packed) { path in
+                var rejects: [AttemptImporter.Reject] = []
+                var result = AttemptImporter.Progress()
+                for isLast in [false, true] {
+                    var chunks = 0
+                    let importer = AttemptImporter(pool: store.pool, maintenance: store.maintenance)
+                    let checkpoint = try await importer.checkpoint(of: path)
+                    result = try await importer.run(
+                        path: path,
+                        from: checkpoint,
+                        now: Sample.now,
+                        shouldStop: { !isLast && chunks == 2 },
+                        onReject: { rejects.append($0) },
+                        onProgress: { _ in chunks += 1 }
+                    )
+                    #expect(result.isComplete == isLast)
+                }
+                #expect(result.lines == 6 && result.accepted == 3 && result.duplicate == 0 && result.rejected == 3)
+                #expect(rejects.map(\.line) == [2, 4, 6] && rejects.allSatisfy { $0.code == "item_too_large" })
+                #expect(rejects.allSatisfy { $0.detail.contains("at least 1048576 bytes") })
+            }
+        }
+    }
+
     @Test("a day whose attempts were dropped and whose counts are kept is refused, and imported once its counts are deleted")
     func droppedDay() async throws {
         let (dropped, kept) = (Sample.now - .seconds(30 * 86_400), Sample.now - .seconds(40 * 86_400))
