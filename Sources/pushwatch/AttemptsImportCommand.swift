@@ -47,7 +47,9 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         do {
             let plan = configuration.partitionPlan
             let maintenance = PartitionMaintenance(pool: pool, plan: plan, logger: Logger(label: "partitions"))
-            try await run(AttemptImporter(pool: pool, maintenance: maintenance, plan: plan), recording: AuditRecorder(by: author))
+            let labels = try await configuration.labelLimiter(on: pool)
+            let importer = AttemptImporter(pool: pool, maintenance: maintenance, plan: plan, labels: labels)
+            try await run(importer, recording: AuditRecorder(by: author))
         } catch let failure as AttemptImporter.FileFailure {
             throw CommandFailure.check(
                 "\(file): \(failure). Everything before that is stored; import the complete file, and only the rest is added."

@@ -46,7 +46,7 @@ struct AttemptsTailCommand: AsyncParsableCommand {
         }
     }
 
-    /// Reads once a second. While the database cannot be reached it waits; no attempt stored meanwhile is missed.
+    /// Reads once a second. While the database cannot be reached it waits; then one round, with its limit, brings what was stored meanwhile.
     private func go(on tail: inout AttemptTail, _ pool: PostgresPool) async throws {
         var isAway = false
         while true {
@@ -56,8 +56,9 @@ struct AttemptsTailCommand: AsyncParsableCommand {
                 if isAway { Terminal.printError("… the database is back") }
                 isAway = false
                 try show(new)
-                if new.count == AttemptTail.roundLimit {
-                    Terminal.printError("… more than \(new.count) a second; narrow it with --uid or --reason")
+                if tail.leftSomeOut {
+                    let limit = AttemptTail.roundLimit
+                    Terminal.printError("… more than \(limit) at once, the oldest are left out; narrow it with --uid or --reason")
                 }
             } catch let error as PostgresError where error.isUnavailable {
                 if !isAway { Terminal.printError("… the database cannot be reached, waiting for it: \(error.message)") }

@@ -174,6 +174,78 @@ struct AttemptImporterTests {
         }
     }
 
+    @Test("a line of megabytes is rejected alone, also at the end of the file, and an import continues behind it", arguments: [false, true])
+    func longLines(packed: Bool) async throws {
+        var bytes: [UInt8] = []
+        for number in 1...3 {
+            bytes += try line(number)
+            bytes += Array(repeating: 0x78, count: 2_500_000)
+            if number < 3 { bytes.append(0x0A) }
+        }
+        try await withAttempts { store in
+            try await withFile(bytes, packed: packed) { path in
+                var rejects: [AttemptImporter.Reject] = []
+                var result = AttemptImporter.Progress()
+                for isLast in [false, true] {
+                    var chunks = 0
+                    let importer = AttemptImporter(pool: store.pool, maintenance: store.maintenance)
+                    let checkpoint = try await importer.checkpoint(of: path)
+                    result = try await importer.run(
+                        path: path,
+                        from: checkpoint,
+                        now: Sample.now,
+                        shouldStop: { !isLast && chunks == 2 },
+                        onReject: { rejects.append($0) },
+                        onProgress: { _ in chunks += 1 }
+                    )
+                    #expect(result.isComplete == isLast)
+                }
+                #expect(result.lines == 6 && result.accepted == 3 && result.duplicate == 0 && result.rejected == 3)
+                #expect(rejects.map(\.line) == [2, 4, 6] && rejects.allSatisfy { $0.code == "item_too_large" })
+                #expect(rejects.allSatisfy { $0.detail.contains("at least 1048576 bytes") })
+            }
+        }
+    }
+
+    @Test("a day whose attempts were dropped and whose counts are kept is refused, and imported once its counts are deleted")
+    func droppedDay() async throws {
+        let (dropped, kept) = (Sample.now - .seconds(30 * 86_400), Sample.now - .seconds(40 * 86_400))
+        let bytes = try line(0, at: kept) + line(1, at: dropped) + line(2, at: dropped) + line(3, at: kept)
+        try await withAttempts { store in
+            try await withFile(bytes) { path in
+                var rejects: [AttemptImporter.Reject] = []
+                func run() async throws -> AttemptImporter.Progress {
+                    rejects = []
+                    return try await importer(store).run(
+                        path: path,
+                        now: Sample.now,
+                        onReject: { rejects.append($0) },
+                        onProgress: { _ in }
+                    )
+                }
+                let first = try await run()
+                #expect(first.accepted == 4)
+                // As after a retention of less than 30 days that was raised later, when the ledger has forgotten the ids.
+                try await store.pool.execute("DROP TABLE \(raw: PartitionPlan.fact(day: dropped.day).name)")
+                try await store.pool.execute("DELETE FROM attemptLedger")
+                let refused = try await run()
+                #expect(refused.isComplete && refused.accepted == 0 && refused.duplicate == 2 && refused.rejected == 2)
+                #expect(rejects.map(\.line) == [2, 3] && rejects.map(\.attemptId) == ["i-1", "i-2"])
+                #expect(rejects.allSatisfy { $0.code == "day_already_counted" && $0.detail.contains("2026-02-08") })
+                let counted = try await store.pool.query("SELECT sum(attempts)::bigint FROM attemptRollups")[0].decode(Int64.self)
+                #expect(counted == 4)
+
+                let day = PartitionPlan.fact(day: dropped.day)
+                for table in ["attemptRollups", "attemptLatencies"] {
+                    try await store.pool.execute("DELETE FROM \(raw: table) WHERE minute >= \(day.from) AND minute < \(day.to)")
+                }
+                let complete = try await run()
+                #expect(complete.accepted == 2 && complete.duplicate == 2 && rejects.isEmpty)
+                try await store.expectRollupsEqualRecount(total: 4)
+            }
+        }
+    }
+
     @Test("a file that has changed is another file; a packed one that was cut off says so")
     func otherFiles() async throws {
         var bytes: [UInt8] = []

@@ -41,6 +41,30 @@ struct AttemptTailTests {
         }
     }
 
+    @Test("a round that has more than its limit says so, also when late ones come too; a busy minute of many rounds does not")
+    func leavesOut() async throws {
+        try await withAttempts(days: 6) { store in
+            func attempts(_ count: Int, _ name: String, at: Timestamp) -> [Attempt] {
+                (0..<count).map { Sample.attempt("\(name)-\($0)", at: at) }
+            }
+            var tail = AttemptTail(filter: .init(), since: Sample.now - .seconds(3600))
+            _ = try await tail.last(0, now: Sample.now, on: store.pool)
+            for second in [1, 2] as [Int64] {
+                let now = Sample.now + .seconds(second)
+                _ = try await store.write(attempts(600, "second-\(second)", at: now), receivedAt: now)
+                #expect(try await tail.next(now: now, on: store.pool).count == 600)
+                #expect(!tail.leftSomeOut)
+            }
+            let now = Sample.now + .seconds(3)
+            let late = attempts(3, "late", at: Sample.now - .seconds(5 * 86_400))
+            _ = try await store.write(attempts(1001, "many", at: now) + late, receivedAt: now)
+            #expect(try await tail.next(now: now, on: store.pool).count == 1003)
+            #expect(tail.leftSomeOut)
+            #expect(try await tail.next(now: now + .seconds(1), on: store.pool).isEmpty)
+            #expect(!tail.leftSomeOut)
+        }
+    }
+
     @Test("nothing to begin with means nothing old")
     func beginsEmpty() async throws {
         try await withAttempts { store in

@@ -196,6 +196,46 @@ struct PartitionMaintenanceTests {
     }
 
     @Test(
+        "a table that a round could not detach is kept when somebody detaches it by hand afterwards",
+        .disabled(if: TestEngine.isDistributed, "distributed tables are locked with their partitions")
+    )
+    func keptAfterFailure() async throws {
+        try await withDatabase { pool in
+            let maintenance = maintenance(pool, at: Sample.now)
+            try await maintenance.maintain()
+            let day = Sample.now.day - 200
+            try await maintenance.ensurePartitions(forDays: [day])
+            try await pool.withTransaction { transaction in
+                // The detaching waits for this in vain.
+                try await transaction.execute("LOCK TABLE ONLY notificationDeliveryAttempts IN SHARE UPDATE EXCLUSIVE MODE")
+                try await maintenance.maintain()
+            }
+            try await expectKept(day, maintenance, pool)
+        }
+    }
+
+    @Test("a table that a killed process has marked is kept when its retention became longer and somebody detaches it by hand")
+    func keptAfterKill() async throws {
+        try await withDatabase { pool in
+            let maintenance = maintenance(pool, at: Sample.now)
+            let day = Sample.now.day - 50
+            try await maintenance.ensurePartitions(forDays: [day])
+            try await pool.execute("COMMENT ON TABLE \(raw: PartitionPlan.fact(day: day).name) IS '\(raw: PartitionRetirement.mark)'")
+            try await maintenance.maintain()
+            try await expectKept(day, maintenance, pool)
+        }
+    }
+
+    /// Of a day that is a partition still: detached by hand, it outlasts the next round.
+    private func expectKept(_ day: Int64, _ maintenance: PartitionMaintenance, _ pool: PostgresPool) async throws {
+        let name = PartitionPlan.fact(day: day).name
+        #expect(try await PartitionStatements.names(on: pool).contains(name.lowercased()))
+        try await pool.execute("ALTER TABLE notificationDeliveryAttempts DETACH PARTITION \(raw: name)")
+        try await maintenance.maintain()
+        #expect(try await pool.query("SELECT to_regclass(\(name)) IS NOT NULL")[0].decode(Bool.self))
+    }
+
+    @Test(
         "while an analyst reads an expired partition, writers go on; it is closed to new queries, and dropped once it is let go",
         .disabled(if: TestEngine.isDistributed, "there is no DETACH … CONCURRENTLY on distributed tables")
     )

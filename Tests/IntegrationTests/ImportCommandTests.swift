@@ -8,8 +8,18 @@ import Testing
 extension WholeService {
     @Suite("pushwatch attempts import")
     struct ImportCommandTests {
-        private func command(_ path: String, _ database: String) throws -> RunningCommand {
-            try RunningCommand(["attempts", "import", path], settings: ["DATABASE_URL": database])
+        private func command(_ path: String, _ database: String, settings: [String: String] = [:]) throws -> RunningCommand {
+            let settings = settings.merging(["DATABASE_URL": database]) { $1 }
+            return try RunningCommand(["attempts", "import", path], settings: settings)
+        }
+
+        private func write(apps: [String], at: Timestamp, to path: String) throws {
+            let lines = try apps.map { app in
+                var attempt = SampleAttempt(id: "\(app)-\(at.seconds)", at: at).json
+                attempt["app"] = app
+                return String(decoding: try JSONSerialization.data(withJSONObject: attempt), as: UTF8.self) + "\n"
+            }
+            try lines.joined().write(toFile: path, atomically: false, encoding: .utf8)
         }
 
         /// One attempt a line; every ten thousandth is broken.
@@ -58,6 +68,30 @@ extension WholeService {
                         #expect(try refusedLines(path) == [17, 10_017, 20_017, 30_017])
                         #expect(try await ledger.rows == 39_996)
                         try await ledger.expectConsistent()
+                    }
+                }
+            }
+        }
+
+        @Test("labels are folded by the configured limits, never a usual app or one with a credential, and that is recorded for `import`")
+        func foldsLabels() async throws {
+            try await withDatabaseURL { database in
+                try await withTestDirectory { directory in
+                    let credentials = "fcm: [{serviceAccountFile: account.json, apps: [configured]}]"
+                    try credentials.write(toFile: directory + "/credentials.yml", atomically: true, encoding: .utf8)
+                    let settings = ["CREDENTIALS_FILE": directory + "/credentials.yml", "ATTEMPTS_LABELS_APPS": "1"]
+                    try write(apps: ["usual"], at: .now() - .seconds(3_600), to: directory + "/new.ndjson")
+                    #expect(try await command(directory + "/new.ndjson", database, settings: settings).ended() == 0)
+                    let apps = ["first", "second", "third", "usual", "configured"]
+                    try write(apps: apps, at: .now() - .seconds(9 * 86_400), to: directory + "/old.ndjson")
+                    let second = try command(directory + "/old.ndjson", database, settings: settings)
+                    #expect(try await second.ended() == 0, "\(second.text)")
+                    try await withPool(database) { pool in
+                        let rows = try await pool.query("SELECT app, sum(attempts)::bigint FROM attemptRollups GROUP BY app")
+                        let counts = Dictionary(uniqueKeysWithValues: try rows.map { try $0.decode((String, Int64).self) })
+                        #expect(counts == ["usual": 2, "first": 1, "other": 2, "configured": 1])
+                        let folds = try await pool.query("SELECT author || ' ' || label || ' ' || attempts FROM foldedLabelDays")
+                        #expect(try folds.map { try $0.decode(String.self) } == ["import app 2"])
                     }
                 }
             }

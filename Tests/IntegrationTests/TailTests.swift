@@ -40,6 +40,11 @@ extension WholeService {
                 #expect(["before", "fresh", "late", "after"].map { lines(tail, with: $0) } == [1, 1, 1, 1], "\(tail.text)")
                 #expect(["before", "fresh", "late", "after"].map { lines(failures, with: $0) } == [0, 1, 0, 1], "\(failures.text)")
                 #expect(tail.text.contains("  network  ") && tail.text.contains("user-fresh"))
+                let many = (0..<1_200).map { SampleAttempt(id: "many-\($0)", at: .now()) }
+                let late = (0..<3).map { SampleAttempt(id: "many-late-\($0)", at: now - .seconds(5 * 86_400)) }
+                #expect(try await server.api.post("/attempts", (many + late).map(\.json)).status == 200)
+                try await eventually("it says that it leaves some out") { tail.text.contains("more than 1000 at once") }
+                #expect(!failures.text.contains("more than 1000 at once"))
                 #expect(tail.isRunning && failures.isRunning)
                 _ = try await tail.interrupt()
                 _ = try await failures.interrupt()

@@ -1,5 +1,4 @@
 import Postgres
-import PushContract
 
 /// Partitions stand without a gap and ahead of time, and the ledger has a table for each generation in use.
 struct PartitionsCheck: FsckCheck {
@@ -17,19 +16,12 @@ struct PartitionsCheck: FsckCheck {
         let present = Set(partitions.facts.map(\.from.day))
         var counted: Set<Int64> = []
         for day in context.now.day - context.plan.factRetentionDays...context.now.day where !present.contains(day) {
-            if try await isCounted(day, context) { counted.insert(day) }
+            if try await context.look(PartitionStatements.isCounted(day))[0].decode(Bool.self) { counted.insert(day) }
         }
         let state = try await LedgerGenerations.read(on: context.pool)
         let generations = try await PartitionStatements.generations(on: context.pool)
         let missing = (state.oldest...state.current).map { "attemptledger_\($0)" }.filter { !generations.contains($0) }
         return partitions.faults(plan: context.plan, countedDays: counted, now: context.now)
             + missing.map { FsckFault("the ledger's generation \($0) has no table") }
-    }
-
-    private func isCounted(_ day: Int64, _ context: FsckContext) async throws -> Bool {
-        let (start, end) = (Timestamp(seconds: day * 86_400), Timestamp(seconds: (day + 1) * 86_400))
-        return try await context.look(
-            "SELECT coalesce(sum(attempts), 0) <> 0 FROM attemptRollups WHERE minute >= \(start) AND minute < \(end)"
-        )[0].decode(Bool.self)
     }
 }

@@ -97,8 +97,12 @@ package struct AttemptImporter: Sendable {
                 progress.unpackedBytes = reader.offset
                 continue
             }
+            let counted = try await maintenance.daysWithoutAttempts(of: Set(parsed.batch.records.map(\.attemptedAt.day)))
+            parsed.reject(days: counted)
             labels.mark(&parsed.batch, author: "import")
             let results = try await store(parsed.batch, checkpoint: checkpoint, progress: progress, now: now)
+            // Of this moment: the alert is about the last hour, and an import may take longer.
+            try await FoldedLabelStore.add(labels.takeFolds(), at: .now(), on: pool)
             for reject in rejects(parsed, results, after: progress.lines) { try onReject(reject) }
             progress.add(parsed, results, bytes: reader.storedOffset, unpackedBytes: reader.offset)
             onProgress(progress)
@@ -142,6 +146,26 @@ package struct AttemptImporter: Sendable {
             try checkpoint.save(progress, now: now, on: connection)
             return try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: now, checksOldFacts: true)
         }
+    }
+}
+
+extension AttemptParser.Parsed {
+    /// Rejects the attempts of these days, which the rollups count already.
+    fileprivate mutating func reject(days: Set<Int64>) {
+        let rejected = Set(batch.records.indices.filter { days.contains(batch.records[$0].attemptedAt.day) })
+        guard !rejected.isEmpty else { return }
+        for index in rejected.sorted() {
+            let day = PartitionPlan.date(batch.records[index].attemptedAt.day)
+            let fault = AttemptFault(
+                "day_already_counted",
+                .attemptedAt,
+                "the attempts of \(day) (UTC) were dropped and the counts of that day kept, "
+                    + "so it would count twice; to import it, delete its counts first (docs/operations.md#partitions-and-retention)"
+            )
+            rejections.append(AttemptParser.Rejection(index: indices[index], attemptId: batch[index].attemptId, fault: fault))
+        }
+        batch.remove(at: rejected)
+        indices = indices.enumerated().filter { !rejected.contains($0.offset) }.map(\.element)
     }
 }
 

@@ -167,7 +167,9 @@ package final class AttemptParser {
     }
 
     private static func tooLarge(_ bytes: Int) -> AttemptFault {
-        AttemptFault("item_too_large", field: "", "the item has \(bytes) bytes; at most \(maxItemBytes) are accepted")
+        // An import keeps only a part of a longer line.
+        let size = bytes < LineReader.longestLine ? "\(bytes)" : "at least \(LineReader.longestLine)"
+        return AttemptFault("item_too_large", field: "", "the item has \(size) bytes; at most \(maxItemBytes) are accepted")
     }
 
     private func readNext(into parsed: inout Parsed, index: Int, _ builder: AttemptRecordBuilder, bytes: Int = 0) {

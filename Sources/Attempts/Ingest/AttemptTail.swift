@@ -17,7 +17,7 @@ package struct AttemptTail {
         }
     }
 
-    /// At most so many a round; what does not fit is left out and counted.
+    /// At most so many a round that came in time, and as many that came late: the newest.
     package static let roundLimit = 1000
     private static let overlap: Duration = .seconds(60)
 
@@ -31,6 +31,8 @@ package struct AttemptTail {
     /// What came from here on is shown, however late.
     private var receivedSince: Timestamp?
     private var shown: [Shown: Timestamp] = [:]
+    /// Whether the last round left attempts out, as far as can be seen.
+    package private(set) var leftSomeOut = false
 
     /// - Parameter since: nothing older is shown to begin with.
     package init(filter: Filter, since: Timestamp) {
@@ -51,8 +53,15 @@ package struct AttemptTail {
     package mutating func next(now: Timestamp, on session: any PostgresSession) async throws -> [Attempt] {
         let onTime = try await read(limit: AttemptTail.roundLimit, on: session)
         let late = try await readLate(limit: AttemptTail.roundLimit, on: session)
+        leftSomeOut = isCut(onTime) || isCut(late)
         receivedSince = max(receivedSince ?? now, now - AttemptTail.overlap)
         return fresh((late + onTime).sorted { $0.attemptedAt < $1.attemptedAt }, now: now)
+    }
+
+    /// The limit was reached, and by new ones: had the oldest been shown before, what is older had been too.
+    private func isCut(_ attempts: [Attempt]) -> Bool {
+        guard attempts.count == AttemptTail.roundLimit, let oldest = attempts.first else { return false }
+        return shown[Shown(attemptId: oldest.attemptId, status: oldest.status)] == nil
     }
 
     private func read(limit: Int, on session: any PostgresSession) async throws -> [Attempt] {

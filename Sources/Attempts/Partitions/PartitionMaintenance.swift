@@ -113,6 +113,16 @@ package struct PartitionMaintenance: Service {
         )
     }
 
+    /// Those of the days whose attempts are gone while the rollups count them still: whatever is stored of them would count twice.
+    func daysWithoutAttempts(of days: Set<Int64>) async throws -> Set<Int64> {
+        let existing = try await PartitionStatements.names(on: pool)
+        var found: Set<Int64> = []
+        for day in days where !existing.contains(PartitionPlan.fact(day: day).name.lowercased()) {
+            if try await pool.query(PartitionStatements.isCounted(day))[0].decode(Bool.self) { found.insert(day) }
+        }
+        return found
+    }
+
     private func ensure(facts: [PartitionPlan.Partition], rollups: [PartitionPlan.Partition]) async throws {
         let existing = try await PartitionStatements.names(on: pool)
         let missing =
@@ -146,6 +156,7 @@ package struct PartitionMaintenance: Service {
     /// nor a start. The next round tries again.
     private func retire(now: Timestamp, _ rotation: LedgerRotation) async {
         await attempt("all") {
+            try await retirement.correctMarks()
             for (name, parent) in try await retirement.incomplete() {
                 await attempt(name) { report(name, try await retirement.finish(name, of: parent)) }
             }

@@ -6,7 +6,7 @@ import PushContract
 /// `DETACH … CONCURRENTLY` closes the partition to new queries at once, then waits for the transactions that may still read it, and
 /// holds nobody back meanwhile. One that reads for longer than `patience` leaves it half detached; a later round finishes it. Only one
 /// partition of a table can be so at a time; the others wait their turn. The mark says that the table is ours to drop: one that
-/// somebody detached by hand, to keep it, is left as it is.
+/// somebody detached by hand, to keep it, is left as it is. So the mark of a table that could not be detached is removed.
 struct PartitionRetirement {
     enum Outcome: Equatable {
         case dropped
@@ -25,10 +25,40 @@ struct PartitionRetirement {
 
     func retire(_ name: String, of parent: String) async throws -> Outcome {
         try await unlessBusy {
-            try await step("COMMENT ON TABLE \(raw: name) IS '\(raw: PartitionRetirement.mark)'")
-            try await detach(name, of: parent)
+            try await setMark(true, of: name)
+            do {
+                try await detach(name, of: parent)
+            } catch {
+                // Where this fails as well, as in a task that is cancelled, the next round does it.
+                try? await correctMark(of: name)
+                throw error
+            }
             try await step("DROP TABLE \(raw: name)")
         }
+    }
+
+    /// Removes the marks of tables that are partitions still: nothing has detached them, and perhaps they are no longer expired.
+    func correctMarks() async throws {
+        let rows = try await pool.query(
+            """
+            SELECT child.relname::text FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+            WHERE child.relkind = 'r' AND child.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'ledgerState'::regclass)
+              AND obj_description(child.oid, 'pg_class') = \(PartitionRetirement.mark) AND NOT inhdetachpending
+            """
+        )
+        for row in rows { try? await correctMark(of: row.decode(String.self)) }
+    }
+
+    /// A half detached table gets the mark back, in case another instance has removed it just before: it would never be finished.
+    private func correctMark(of name: String) async throws {
+        let rows = try await pool.query("SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass(\(name))")
+        guard let isHalfDetached = try rows.first?.decode(Bool.self) else { return }
+        try await setMark(isHalfDetached, of: name)
+    }
+
+    private func setMark(_ isMarked: Bool, of name: String) async throws {
+        let text = isMarked ? "'\(PartitionRetirement.mark)'" : "NULL"
+        try await step("COMMENT ON TABLE \(raw: name) IS \(raw: text)")
     }
 
     /// What an earlier round, or an instance that died, has left behind: half detached, or detached and not dropped.

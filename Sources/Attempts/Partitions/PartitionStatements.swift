@@ -16,6 +16,12 @@ enum PartitionStatements {
         return try Set(rows.map { try $0.decode(String.self) })
     }
 
+    /// Whether the rollups count attempts of a day.
+    static func isCounted(_ day: Int64) -> Query {
+        let partition = PartitionPlan.fact(day: day)
+        return "SELECT coalesce(sum(attempts), 0) <> 0 FROM attemptRollups WHERE minute >= \(partition.from) AND minute < \(partition.to)"
+    }
+
     /// Created separately and then attached: attaching does not block readers and writers of the parent, creating in place would.
     static func create(
         _ partition: PartitionPlan.Partition,
