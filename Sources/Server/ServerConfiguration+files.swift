@@ -22,7 +22,7 @@ extension ServerConfiguration {
         }
         if let path = providersCAFile {
             try require(isFile(path), .providersCA, path, "cannot be read")
-            try require(TrustedAuthorities.areReadable(in: path), .providersCA, path, "has no certificate in PEM form")
+            try require(TrustedAuthorities.canBeRead(from: path), .providersCA, path, "has no certificate in PEM form")
         }
         if let users, !users.jwks.contains("://") { try require(isFile(users.jwks), .usersJWKS, users.jwks, "cannot be read") }
     }

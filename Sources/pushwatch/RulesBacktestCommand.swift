@@ -27,7 +27,7 @@ struct RulesBacktestCommand: AsyncParsableCommand {
     func run() async throws {
         let all = try location.rules()
         let rules = try chosen(all)
-        for path in [html, svg].compactMap(\.self) { try checkWritable(path) }
+        for path in [html, svg].compactMap(\.self) { try requireWriting(path) }
         let report = try await history.withBacktest { backtest, onProgress in
             BacktestReport(span: backtest.span, results: try await backtest.run(rules, among: all, onProgress: onProgress))
         }
@@ -37,12 +37,12 @@ struct RulesBacktestCommand: AsyncParsableCommand {
     }
 
     /// Before the evaluation, which may take minutes.
-    private func checkWritable(_ path: String) throws {
+    private func requireWriting(_ path: String) throws {
         let directory = URL(filePath: path).deletingLastPathComponent().path
-        let writable = FileManager.default.fileExists(atPath: path) ? path : directory
+        let target = FileManager.default.fileExists(atPath: path) ? path : directory
         var isDirectory: ObjCBool = false
         FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-        guard !isDirectory.boolValue, FileManager.default.isWritableFile(atPath: writable) else {
+        guard !isDirectory.boolValue, FileManager.default.isWritableFile(atPath: target) else {
             throw CommandFailure.environment("\(path) cannot be written.")
         }
     }

@@ -174,7 +174,10 @@ struct AttemptImporterTests {
         }
     }
 
-    @Test("a line of megabytes is rejected alone, also at the end of the file, and an import continues behind it", arguments: [false, true])
+    @Test(
+        "a line of megabytes is rejected alone, also at the end of the file, and an import continues behind it",
+        arguments: [false, true]
+    )
     func longLines(packed: Bool) async throws {
         var bytes: [UInt8] = []
         for number in 1...3 {

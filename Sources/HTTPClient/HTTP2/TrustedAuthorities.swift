@@ -3,7 +3,7 @@ import COpenSSL
 /// The certificates that a PEM file names as the only ones to trust.
 package enum TrustedAuthorities {
     /// Whether connections can be made with this file.
-    package static func areReadable(in path: String) -> Bool {
+    package static func canBeRead(from path: String) -> Bool {
         let context = SSL_CTX_new(TLS_client_method())
         defer {
             SSL_CTX_free(context)

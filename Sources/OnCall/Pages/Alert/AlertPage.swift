@@ -2,6 +2,7 @@ import AlertRules
 import Alerting
 import Attempts
 import PushContract
+import ServiceKit
 
 /// An alert's page as its template sees it.
 struct AlertPage {
