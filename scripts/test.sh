@@ -1,9 +1,9 @@
 #!/bin/bash
 # Runs every test target, one after the other: each has the machine to itself, so that tests with servers and databases do not starve
-# each other on two cores. IntegrationTests alone run beside the others, since they mostly wait. Ends with each issue of the tests that
-# failed, then one line of totals; exit 1 if anything failed.
+# each other on two cores. IntegrationTests mostly wait: they run in two halves at once. Ends with each issue of the tests that failed,
+# then one line of totals; exit 1 if anything failed.
 # usage: [RERUN=1] [SILENCE=720] scripts/test.sh [TARGET…]        (tests must be built: swift build --build-tests)
-# RERUN=1: a target that failed is run once more. What fails twice has failed; what passes then is named as unsteady at the end.
+# RERUN=1: a target that failed is run once more, alone. What fails twice has failed; what passes then is named as unsteady at the end.
 # SILENCE: a target in which no test begins or ends for so many seconds has failed, and is ended. A test with a database ends after 600.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -17,6 +17,9 @@ fi
 # A directory of its own: whatever a test leaves behind goes with it. The server of the databases is another user's.
 root=$(mktemp -d "${TMPDIR:-/tmp}/pushwatch-test.XXXXXX")
 chmod 711 "$root"
+# What `swift test` runs. Two of those at once would dispute the database of what is built.
+tests=$(swift build --show-bin-path)/pushwatchPackageTests.xctest
+if [ -f "$tests" ]; then runner=("$tests" --testing-library swift-testing); else runner=(swift test --skip-build --disable-xctest); fi
 # One line of totals for each target, then its issues and what was unsteady.
 results=$root/results
 mkdir "$results"
@@ -47,10 +50,10 @@ watch() {
     done
 }
 
-# Sets code, summary, count and bad.
+# run FILTER NAME: sets code, summary, count and bad.
 run() {
-    # In a group of its own, so that all of it can be ended. Nothing is built, so that the lock on what is built is not needed.
-    setsid swift test --ignore-lock --skip-build --disable-xctest --filter "^$1\\." >"$log" 2>&1 &
+    # In a group of its own, so that all of it can be ended.
+    setsid "${runner[@]}" --filter "$1" >"$log" 2>&1 &
     job=$!
     watch &
     wait "$job"
@@ -62,7 +65,7 @@ run() {
     bad=$(grep -E '✘ Test .* failed after' "$log" | grep -vc 'Test run with')
     if [ "$code" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
     [ "$count" -ge "$bad" ] || count=$bad
-    echo "$1: ${summary:-ended with $code and without a summary}"
+    echo "$2: ${summary:-ended with $code and without a summary}"
     # What did not run is said, however well the rest went.
     grep '^➜ .* skipped' "$log" | sort -u
     if [ "$code" != 0 ]; then
@@ -71,7 +74,7 @@ run() {
     fi
 }
 
-# Runs these targets one after the other, in a directory of their own.
+# lane FILTER NAME: runs these tests in a directory of their own. Those that fail are left to be run once more.
 lane() {
     export TMPDIR
     TMPDIR=$(mktemp -d "$root/lane.XXXXXX")
@@ -80,36 +83,53 @@ lane() {
     job=
     trap '[ -z "$job" ] || end TERM' EXIT
     trap 'exit 143' TERM INT
-    local target name names lines
-    for target in "$@"; do
-        run "$target"
-        if [ "$code" != 0 ] && [ -n "${RERUN:-}" ]; then
-            mapfile -t names < <(grep -E '✘ Test .* failed after' "$log" | grep -v 'Test run with' | sed -E 's/^.*✘ Test (.*) failed after.*$/\1/')
-            echo "$target: once more"
-            run "$target"
-            if [ "$code" = 0 ]; then for name in "${names[@]}"; do echo "  $target: $name" >>"$results/unsteady"; done; fi
-        fi
-        if [ "$code" != 0 ]; then
-            mapfile -t lines < <(grep -oE '✘ .* recorded an issue.*' "$log" | cut -c 1-400)
-            for name in "${lines[@]}"; do echo "  $target: $name" >>"$results/issues"; done
-        fi
-        echo "$((count - bad)) $bad" >>"$results/totals"
+    run "$1" "$2"
+    if [ "$code" != 0 ] && [ -n "${RERUN:-}" ]; then
+        grep -E '✘ Test .* failed after' "$log" | grep -v 'Test run with' | sed -E "s/^.*✘ Test (.*) failed after.*\$/  $2: \\1/" >"$results/again.$2"
+        [ -s "$results/again.$2" ] || echo "  $2: ended with $code" >"$results/again.$2"
+        return
+    fi
+    settle "$2"
+}
+
+# Notes what became of the tests of this name.
+settle() {
+    [ "$code" = 0 ] || grep -oE '✘ .* recorded an issue.*' "$log" | cut -c 1-400 | sed "s/^/  $1: /" >>"$results/issues"
+    echo "$((count - bad)) $bad" >>"$results/totals"
+}
+
+# Runs the lanes of these filters and names at once, then those that failed once more, each alone.
+at_once() {
+    local filters=() names=() index
+    while [ $# -gt 0 ]; do filters+=("$1") names+=("$2") && shift 2; done
+    for index in "${!names[@]}"; do
+        lane "${filters[$index]}" "${names[$index]}" &
+        lanes+=($!)
+    done
+    wait "${lanes[@]}"
+    lanes=()
+    for index in "${!names[@]}"; do
+        again="$results/again.${names[$index]}"
+        [ -e "$again" ] || continue
+        echo "${names[$index]}: once more"
+        (RERUN='' lane "${filters[$index]}" "${names[$index]}" && [ "$code" = 0 ] && cat "$again" >>"$results/unsteady") &
+        lanes=($!)
+        wait "${lanes[@]}"
+        lanes=()
     done
 }
 
-beside=()
-others=()
-for target in "${targets[@]}"; do if [ "$target" = IntegrationTests ]; then beside+=("$target"); else others+=("$target"); fi; done
-if [ ${#beside[@]} -gt 0 ]; then
-    lane "${beside[@]}" &
-    lanes+=($!)
-fi
-if [ ${#others[@]} -gt 0 ]; then
-    lane "${others[@]}" &
-    lanes+=($!)
-fi
-wait "${lanes[@]}"
-lanes=()
+runs=0
+for target in "${targets[@]}"; do
+    if [ "$target" = IntegrationTests ]; then
+        suites='^IntegrationTests\.(WholeService/|(?!WholeService))'
+        at_once "${suites}[A-K]" "$target A-K" "${suites}[L-Z]" "$target L-Z"
+        runs=$((runs + 2))
+    else
+        at_once "^$target\." "$target"
+        runs=$((runs + 1))
+    fi
+done
 if [ -e "$results/unsteady" ]; then
     echo "Unsteady, failed once and passed when run again:"
     cat "$results/unsteady"
@@ -118,6 +138,6 @@ if [ -e "$results/issues" ]; then
     echo "Failed:"
     cat "$results/issues"
 fi
-# A lane that ended before its last target has left no totals of it.
-awk -v targets=${#targets[@]} '{ passed += $1; failed += $2 }
-    END { failed += targets - NR; print passed + 0 " passed, " failed + 0 " failed"; exit failed > 0 || passed == 0 }' "$results/totals"
+# What ended before its totals has failed.
+awk -v runs=$runs '{ passed += $1; failed += $2 }
+    END { failed += runs - NR; print passed + 0 " passed, " failed + 0 " failed"; exit failed > 0 || passed == 0 }' "$results/totals"

@@ -30,7 +30,7 @@ struct UpCommand: AsyncParsableCommand {
     @Flag(help: "Show the service's own log.") var verbose = false
 
     func validate() throws {
-        guard (1...65_535).contains(port ?? 8080) else { throw ValidationError("--port must be from 1 to 65535.") }
+        guard (0...65_535).contains(port ?? 0) else { throw ValidationError("--port must be from 0 to 65535.") }
     }
 
     func run() async throws {
