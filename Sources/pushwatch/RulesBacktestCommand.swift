@@ -39,9 +39,8 @@ struct RulesBacktestCommand: AsyncParsableCommand {
     /// Before the evaluation, which may take minutes.
     private func requireWriting(_ path: String) throws {
         let directory = URL(filePath: path).deletingLastPathComponent().path
-        let target = FileManager.default.fileExists(atPath: path) ? path : directory
         var isDirectory: ObjCBool = false
-        FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+        let target = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) ? path : directory
         guard !isDirectory.boolValue, FileManager.default.isWritableFile(atPath: target) else {
             throw CommandFailure.environment("\(path) cannot be written.")
         }
