@@ -52,8 +52,9 @@ watch() {
 
 # run FILTER NAME: sets code, summary, count and bad.
 run() {
-    # In a group of its own, so that all of it can be ended.
-    setsid "${runner[@]}" --filter "$1" >"$log" 2>&1 &
+    # In a group of its own, so that all of it can be ended. The shell lets what it runs in the background ignore SIGINT; the commands under
+    # test must not.
+    setsid env --default-signal=INT "${runner[@]}" --filter "$1" >"$log" 2>&1 &
     job=$!
     watch &
     wait "$job"
