@@ -289,6 +289,25 @@ struct RegistryTests {
         }
     }
 
+    @Test("keepFollows says that the user stays, with the session and with the device's secret; what is no truth value is refused")
+    func keepFollows() async throws {
+        try await RegistryBench.with { bench in
+            try await bench.withRoutes { client in
+                func register() async throws -> String {
+                    let registration = body + #""pushToken": "\#(RegistryBench.token(1))"}"#
+                    return try await client.call(.post, "/devices", as: "ann", registration).string("unregisterSecret") ?? ""
+                }
+                _ = try await register()
+                #expect(try await client.call(.delete, "/devices/phone?keepFollows=maybe", as: "ann").status == .badRequest)
+                #expect(try await client.call(.delete, "/devices/phone?keepFollows=true", as: "ann").status == .noContent)
+                #expect(try await client.call(.delete, "/devices/phone?keepFollows=true", as: try await register()).status == .noContent)
+                _ = try await register()
+                #expect(try await client.call(.delete, "/devices/phone?keepFollows=false", as: "ann").status == .noContent)
+            }
+            #expect(bench.removals.all.map(\.cause) == [.pushDisabled, .pushDisabled, .unregistered])
+        }
+    }
+
     @Test("of the secrets only hashes are stored, and only the newest eight hold")
     func secretsAreHashed() async throws {
         try await RegistryBench.with { bench in
