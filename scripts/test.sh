@@ -40,7 +40,7 @@ end() {
 
 # Ends the target when its log does not grow any more, and says which tests had begun.
 watch() {
-    while sleep 5; do
+    while sleep 5 && [ -e "$log" ]; do
         [ $(($(date +%s) - $(stat -c %Y "$log"))) -gt $silence ] || continue
         hanging=$(grep -vE '^◇ Test (case|run)' "$log" | sed -nE 's/^◇ Test (.*) started\.$/\1/p' | sort -u |
             comm -23 - <(sed -nE 's/^[✔✘] Test (.*) (passed|failed) after .*$/\1/p' "$log" | sed -E 's/ with [0-9]+ test cases?$//' | sort -u))
