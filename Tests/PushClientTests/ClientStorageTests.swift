@@ -45,14 +45,20 @@ struct ClientStorageTests {
         }
     }
 
-    private func client(_ bench: ClientBench, storage: any PushStorage, secrets: any SecretStorage) -> PushwatchClient {
+    private func client(
+        _ bench: ClientBench,
+        storage: any PushStorage,
+        secrets: any SecretStorage,
+        events: @escaping @Sendable (ClientEvent) -> Void = { _ in }
+    ) -> PushwatchClient {
         PushwatchClient(
             device: PushDevice(deviceId: "device", app: "a", osVersion: "18.2", appVersion: "1"),
             system: bench.system,
             transport: bench.transport,
             storage: storage,
             secrets: secrets,
-            now: { bench.now }
+            now: { bench.now },
+            events: events
         )
     }
 
@@ -65,13 +71,16 @@ struct ClientStorageTests {
     @Test("a secret that the keychain did not take is reported, and an older one is not used: the session unregisters")
     func secretNotStored() async {
         let bench = ClientBench()
-        let client = client(bench, storage: bench.storage, secrets: LockedKeychain(stored: bench.storage))
+        let reported = Mutex<[ClientEvent]>([])
+        let keychain = LockedKeychain(stored: bench.storage)
+        let client = client(bench, storage: bench.storage, secrets: keychain) { event in reported.withLock { $0.append(event) } }
         bench.storage.setSecret("pwd_old", of: "ann")
         await client.launch()
         await client.signedIn(uid: "ann")
         await client.pushTokenReceived(token)
         await client.signOut()
         let last = bench.transport.sent.last
+        #expect(reported.withLock { $0 } == [.secretNotSaved(uid: "ann")])
         #expect(last?.method == "DELETE" && last?.credential == .session(uid: "ann"))
         #expect(await client.operations.isEmpty)
     }
