@@ -233,6 +233,21 @@ struct OnCallPeopleTests {
             #expect(silence.author == "maria" && silence.endsAt == OnCallRoutesTests.now + .seconds(7_200))
             let open = try #require(try await AlertStore.open(on: pool).first)
             #expect(silence.matches(open.labels))
+            // It takes effect with the next evaluation; until then the pages say so.
+            for page in ["/oncall/alerts/\(id)", "/"] {
+                let page = String(buffer: try await client.execute(uri: page, method: .get, headers: Self.form()).body)
+                #expect(page.contains("by maria: known outage. This takes effect within a minute."))
+            }
+            try await pool.execute("UPDATE alerts SET silencedBy = \(silence.id)")
+            #expect(
+                String(buffer: try await client.execute(uri: "/", method: .get, headers: Self.form()).body)
+                    .contains("by maria: known outage. It is recorded, not delivered.")
+            )
+            try await pool.execute("UPDATE alertSilences SET endsAt = \(OnCallRoutesTests.now)")
+            #expect(
+                String(buffer: try await client.execute(uri: "/", method: .get, headers: Self.form()).body)
+                    .contains("Its silence has ended: its receivers are notified within a minute.")
+            )
             let audit = String(buffer: try await client.execute(uri: "/oncall/audit", method: .get, headers: Self.reading).body)
             #expect(audit.contains("silences.add") && audit.contains("known outage") && audit.contains("maria"))
         }

@@ -37,7 +37,9 @@ CREATE TABLE pushSends (
     policy      pushPolicy       NOT NULL,
     createdAt   timestamptz      NOT NULL,
     notBefore   timestamptz,
-    expiresAt   timestamptz      NOT NULL
+    expiresAt   timestamptz      NOT NULL,
+    -- JSON: the targets that it does not go to, as they were counted when it was accepted. Null where there are none.
+    skipped     text
 );
 
 CREATE INDEX pushSends_createdAt ON pushSends USING brin (createdAt);

@@ -57,7 +57,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
     ('audienceMembers', 'audienceId, uid'),
 
     ('pushQueues', 'queue, app, provider, environment, class'),
-    ('pushSends', 'sendId, requestId, author, class, policy, createdAt, notBefore, expiresAt'),
+    ('pushSends', 'sendId, requestId, author, class, policy, createdAt, notBefore, expiresAt, skipped'),
     ('pushDeliveries', 'deliveryId, sendId, kind, queue, uid, deviceId, platform, provider, environment, app, tokenHash, createdAt'),
     ('pushReady', 'queue, deliveryId, attemptNumber, readyAt'),
     ('pushScheduled', 'deliveryId, queue, runAt, attemptNumber, reasonCode, circuitId'),

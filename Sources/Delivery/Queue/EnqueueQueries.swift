@@ -6,19 +6,22 @@ import ServiceKit
 
 /// The SQL of storing sends.
 enum EnqueueQueries {
-    /// Which of these sends are stored, with their content's hash and number of deliveries.
-    static func known(_ sendIds: [String], on connection: BlockingConnection) throws -> [String: (hash: [UInt8], deliveries: Int)] {
+    /// Which of these sends are stored, with their content's hash, number of deliveries and the targets that they do not go to.
+    static func known(
+        _ sendIds: [String],
+        on connection: BlockingConnection
+    ) throws -> [String: (hash: [UInt8], deliveries: Int, skipped: [SkippedTargets])] {
         let rows = try connection.query(
             """
             SELECT sendId, contentHash, coalesce((SELECT devices FROM pushFanOuts f WHERE f.sendId = s.sendId),
-                (SELECT count(*) FROM pushDeliveries d WHERE d.sendId = s.sendId))
+                (SELECT count(*) FROM pushDeliveries d WHERE d.sendId = s.sendId)), skipped
             FROM pushSends s WHERE sendId = ANY(\(sendIds))
             """
         )
-        var known: [String: (hash: [UInt8], deliveries: Int)] = [:]
+        var known: [String: (hash: [UInt8], deliveries: Int, skipped: [SkippedTargets])] = [:]
         for row in rows {
-            let (sendId, hash, deliveries) = try row.decode((String, [UInt8], Int).self)
-            known[sendId] = (hash, deliveries)
+            let (sendId, hash, deliveries, skipped) = try row.decode((String, [UInt8], Int, String?).self)
+            known[sendId] = (hash, deliveries, try [SkippedTargets](stored: skipped))
         }
         return known
     }
@@ -27,13 +30,13 @@ enum EnqueueQueries {
     ///
     /// - Parameter expectation: of the sends that come this way.
     static func insert(
-        _ entries: [(send: SendRequest, post: SendPost, deliveryClass: DeliveryClass)],
+        _ entries: [NewSend],
         expectation: KeyExpectation,
         now: Timestamp,
         on connection: BlockingConnection
     ) throws -> Set<String> {
         guard !entries.isEmpty else { return [] }
-        let sends = entries.map(\.send)
+        let sends = entries.map(\.request)
         if sends.count >= CopyStream.minimumRows, expectation.expectsNewKeys() {
             if try SendCopy.insertNew(entries, now: now, on: connection) {
                 expectation.foundNewKeysOnly()
@@ -43,12 +46,13 @@ enum EnqueueQueries {
         }
         let rows = try connection.query(
             """
-            INSERT INTO pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, notBefore, expiresAt)
-            SELECT sendId, contentHash, requestId, author, content, class::pushClass, policy::pushPolicy, \(now), notBefore, expiresAt
+            INSERT INTO pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, notBefore, expiresAt, skipped)
+            SELECT sendId, contentHash, requestId, author, content, class::pushClass, policy::pushPolicy, \(now), notBefore, expiresAt, skipped
             FROM unnest(\(sends.map(\.sendId)), \(sends.map(\.contentHash) as [[UInt8]]), \(entries.map(\.post.requestId)),
                 \(entries.map(\.post.author)), \(sends.map(\.storedContent.text)), \(entries.map(\.deliveryClass.rawValue)),
-                \(sends.map(\.policy.rawValue)), \(sends.map(\.notBefore)), \(sends.map(\.expiresAt)))
-                AS t(sendId, contentHash, requestId, author, content, class, policy, notBefore, expiresAt)
+                \(sends.map(\.policy.rawValue)), \(sends.map(\.notBefore)), \(sends.map(\.expiresAt)),
+                \(entries.map(\.skipped)))
+                AS t(sendId, contentHash, requestId, author, content, class, policy, notBefore, expiresAt, skipped)
             ON CONFLICT (sendId) DO NOTHING
             RETURNING sendId
             """

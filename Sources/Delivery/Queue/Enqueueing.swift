@@ -61,7 +61,9 @@ struct Enqueueing {
         for index in outcome.indices {
             let first = repeated[index] ?? index
             var receipt = outcome[first] ?? .conflict
-            if first != index, case .accepted(let deliveries, _) = receipt { receipt = .duplicate(deliveries: deliveries) }
+            if first != index, case .accepted(let deliveries, let skipped) = receipt {
+                receipt = .duplicate(deliveries: deliveries, skipped: skipped)
+            }
             receipts[postIndexes[index]].append(receipt)
         }
         return receipts
@@ -121,7 +123,15 @@ struct Enqueueing {
         // By id, so that two batches with the same ids wait for each other in one direction only.
         let open = admitted.indices.filter { admitted[$0] != nil }.sorted { requests[$0].sendId < requests[$1].sendId }
         let known = try EnqueueQueries.insert(
-            open.map { (requests[$0], posts[postIndexes[$0]], admitted[$0]?.deliveryClass ?? .normal) },
+            open.map { index in
+                let admitted = admitted[index]
+                return NewSend(
+                    request: requests[index],
+                    post: posts[postIndexes[index]],
+                    deliveryClass: admitted?.deliveryClass ?? .normal,
+                    skipped: try admitted?.skipped.stored
+                )
+            },
             expectation: expectation,
             now: now,
             on: connection
@@ -196,7 +206,7 @@ struct Enqueueing {
         let known = try EnqueueQueries.known(indexes.map { requests[$0].sendId }, on: connection)
         for index in indexes {
             guard let stored = known[requests[index].sendId] else { continue }
-            outcome[index] = stored.hash == requests[index].contentHash ? .duplicate(deliveries: stored.deliveries) : .conflict
+            outcome[index] = stored.hash == requests[index].contentHash ? .duplicate(deliveries: stored.deliveries, skipped: stored.skipped) : .conflict
         }
     }
 }

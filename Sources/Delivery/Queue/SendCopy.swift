@@ -6,8 +6,8 @@ import ServiceKit
 /// which writes each row alone and confirms it.
 enum SendCopy {
     private static let sends = """
-        SAVEPOINT sends; COPY pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, notBefore, expiresAt)
-        FROM STDIN (FORMAT binary)
+        SAVEPOINT sends;
+        COPY pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, notBefore, expiresAt, skipped) FROM STDIN (FORMAT binary)
         """
 
     private static let deliveries = """
@@ -17,23 +17,25 @@ enum SendCopy {
 
     /// - Returns: false when one of them is known; then none is stored.
     static func insertNew(
-        _ entries: [(send: SendRequest, post: SendPost, deliveryClass: DeliveryClass)],
+        _ entries: [NewSend],
         now: Timestamp,
         on connection: BlockingConnection
     ) throws -> Bool {
-        var stream = CopyStream(columns: 10, capacity: entries.count * 512)
-        for (send, post, deliveryClass) in entries {
+        var stream = CopyStream(columns: 11, capacity: entries.count * 512)
+        for entry in entries {
+            let send = entry.request
             stream.beginRow()
             stream.append(send.sendId)
             stream.append(send.contentHash)
-            stream.append(post.requestId)
-            stream.append(post.author)
+            stream.append(entry.post.requestId)
+            stream.append(entry.post.author)
             stream.append(send.storedContent.text)
-            stream.append(deliveryClass.rawValue)
+            stream.append(entry.deliveryClass.rawValue)
             stream.append(send.policy.rawValue)
             stream.append(now)
             stream.append(send.notBefore)
             stream.append(send.expiresAt)
+            stream.append(entry.skipped)
         }
         do {
             try stream.finished().withUnsafeBytes { _ = try connection.copyIn(sends, data: $0) }

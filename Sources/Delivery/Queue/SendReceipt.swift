@@ -5,8 +5,8 @@ import PushContract
 package enum SendReceipt: Sendable {
     /// Stored, with so many deliveries; and whom of its targets it does not go to.
     case accepted(deliveries: Int, skipped: [SkippedTargets])
-    /// The same send was stored before; nothing changed.
-    case duplicate(deliveries: Int)
+    /// The same send was stored before; nothing changed. As it was accepted then.
+    case duplicate(deliveries: Int, skipped: [SkippedTargets])
     /// Another send has this id.
     case conflict
     /// It cannot be sent: unknown target, or a payload a provider would refuse.

@@ -90,7 +90,7 @@ enum ReadQueries {
     static func send(_ sendId: String) -> Query {
         """
         SELECT s.sendId, s.requestId, s.author, s.class, s.policy, s.createdAt, s.notBefore, s.expiresAt, c.cancelledAt,
-            EXISTS (SELECT FROM pushFanOuts f WHERE f.sendId = s.sendId)
+            EXISTS (SELECT FROM pushFanOuts f WHERE f.sendId = s.sendId), s.skipped
         FROM pushSends s LEFT JOIN pushCancels c ON c.sendId = s.sendId WHERE s.sendId = \(sendId)
         """
     }

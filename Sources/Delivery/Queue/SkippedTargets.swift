@@ -1,12 +1,24 @@
+import Foundation
 import HTTPServer
 
 /// Targets of a send to many that it does not go to, for one cause.
-package struct SkippedTargets: Sendable, Hashable, Encodable {
+package struct SkippedTargets: Sendable, Hashable, Codable {
     /// As in the problem that a send to them alone would be answered with.
     package var code: String
     package var detail: String
     /// Devices; with `unknown_uid` people, with `token_kind_mixed_up` tokens.
     package var count: Int
+}
+
+extension [SkippedTargets] {
+    /// As it is stored: nil without any.
+    var stored: String? {
+        get throws { isEmpty ? nil : String(decoding: try JSONEncoder.pushwatch.encode(self), as: UTF8.self) }
+    }
+
+    init(stored text: String?) throws {
+        self = try text.map { try JSONDecoder().decode(Self.self, from: Data($0.utf8)) } ?? []
+    }
 }
 
 /// Gathers what is skipped, by cause.

@@ -31,6 +31,8 @@ package struct StoredSend: Sendable {
     package var notBefore: Timestamp?
     package var expiresAt: Timestamp
     var cancelledAt: Timestamp?
+    /// The targets that it does not go to.
+    var skipped: [SkippedTargets]
     /// Not all deliveries are stored yet.
     var isStoring: Bool
     /// Deliveries of a page at most.
@@ -60,7 +62,7 @@ package struct StoredSend: Sendable {
 
 extension StoredSend {
     init(_ row: Row, deliveries: [Delivery], counts: [DeliveryState: Int], attempts: [Attempt]) throws {
-        let values = try row.decode((String, String, String, String, String, Timestamp, Timestamp?, Timestamp, Timestamp?, Bool).self)
+        let values = try row.decode((String, String, String, String, String, Timestamp, Timestamp?, Timestamp, Timestamp?, Bool, String?).self)
         self.init(
             sendId: values.0,
             requestId: values.1,
@@ -71,6 +73,7 @@ extension StoredSend {
             notBefore: values.6,
             expiresAt: values.7,
             cancelledAt: values.8,
+            skipped: try [SkippedTargets](stored: values.10),
             isStoring: values.9,
             deliveries: deliveries,
             counts: counts,

@@ -81,6 +81,18 @@ struct SendBatchResponse {
         )
     }
 
+    private static func item(
+        _ request: SendRequest,
+        _ result: String,
+        deliveries: Int,
+        skipped: [SkippedTargets],
+        expiresAt: Timestamp? = nil
+    ) -> Item {
+        var item = Item(sendId: request.sendId, result: result, deliveries: deliveries, expiresAt: expiresAt)
+        item.skipped = skipped.isEmpty ? nil : skipped
+        return item
+    }
+
     private static func item(_ element: SendBatch.Element, receipts: inout ArraySlice<SendReceipt>) -> (Item, Problem?) {
         switch element {
         case .refused(let sendId, let problem):
@@ -88,11 +100,9 @@ struct SendBatchResponse {
         case .request(let request):
             switch receipts.removeFirst() {
             case .accepted(let deliveries, let skipped):
-                var item = Item(sendId: request.sendId, result: "accepted", deliveries: deliveries, expiresAt: request.expiresAt)
-                item.skipped = skipped.isEmpty ? nil : skipped
-                return (item, nil)
-            case .duplicate(let deliveries):
-                return (Item(sendId: request.sendId, result: "duplicate", deliveries: deliveries), nil)
+                return (item(request, "accepted", deliveries: deliveries, skipped: skipped, expiresAt: request.expiresAt), nil)
+            case .duplicate(let deliveries, let skipped):
+                return (item(request, "duplicate", deliveries: deliveries, skipped: skipped), nil)
             case .conflict:
                 let problem = Problem.conflict(
                     "Another send with this sendId and other content is stored. Use a new sendId, or repeat the first request unchanged.",

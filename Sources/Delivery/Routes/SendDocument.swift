@@ -28,6 +28,8 @@ struct SendDocument: Encodable, Sendable {
     var notBefore: Timestamp?
     var expiresAt: Timestamp
     var cancelledAt: Timestamp?
+    /// The targets that it does not go to; nil where there are none.
+    var skipped: [SkippedTargets]?
     /// How many deliveries there are in each state.
     var counts: [String: Int]
     /// How many attempts there are of all deliveries.
@@ -51,6 +53,7 @@ struct SendDocument: Encodable, Sendable {
         notBefore = send.notBefore
         expiresAt = send.expiresAt
         cancelledAt = send.cancelledAt
+        skipped = send.skipped.isEmpty ? nil : send.skipped
         counts = Dictionary(uniqueKeysWithValues: send.counts.map { ($0.key.rawValue, $0.value) })
         deliveries = send.deliveries.map(Delivery.init)
         attemptCount = send.attemptCount

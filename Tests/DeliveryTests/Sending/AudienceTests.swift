@@ -46,7 +46,7 @@ struct AudienceTests {
             guard case .accepted(deliveries: 3, _) = receipts[0] else { return #expect(Bool(false), "\(receipts)") }
             // Who joins later is not reached by a send that was made before; and the same request again changes nothing.
             _ = try await store.change(.add, "fans", uids: ["u3"], recording: .test())
-            guard case .duplicate(deliveries: 3) = try await bench.enqueue(body)[0] else { return #expect(Bool(false)) }
+            guard case .duplicate(deliveries: 3, _) = try await bench.enqueue(body)[0] else { return #expect(Bool(false)) }
             let sender = ScriptedProvider()
             try await bench.dispatch(sender)
             #expect(Set(sender.calls.map(\.deviceId)) == ["phone-1", "tablet", "phone-2"])

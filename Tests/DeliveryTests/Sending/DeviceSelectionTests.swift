@@ -62,7 +62,7 @@ struct DeviceSelectionTests {
             let stored = try await bench.send("live~s1")
             #expect(stored.deliveries.map(\.uid).sorted() == ["fan1", "fan2", "fan3", "fan4", "fan5", "fan6", "fan8", "fan9"])
             #expect(stored.state == .queued && stored.deliveries.allSatisfy { $0.app == "com.example.app" })
-            guard case .duplicate(deliveries: 8) = try await enqueue(bench) else { return #expect(Bool(false)) }
+            guard case .duplicate(deliveries: 8, _) = try await enqueue(bench) else { return #expect(Bool(false)) }
         }
     }
 

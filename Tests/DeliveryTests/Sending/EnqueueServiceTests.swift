@@ -16,7 +16,7 @@ struct EnqueueServiceTests {
         receipts.map { receipt in
             switch receipt {
             case .accepted: "accepted"
-            case .duplicate(let deliveries): "duplicate \(deliveries)"
+            case .duplicate(let deliveries, _): "duplicate \(deliveries)"
             case .conflict: "conflict"
             case .refused(let problem): problem.code
             }

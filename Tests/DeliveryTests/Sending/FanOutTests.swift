@@ -37,7 +37,7 @@ struct FanOutTests {
     func portions() async throws {
         try await withFans { bench in
             guard case .accepted(deliveries: 25, _) = try await bench.enqueue(send("s1"))[0] else { return #expect(Bool(false)) }
-            guard case .duplicate(deliveries: 25) = try await bench.enqueue(send("s1"))[0] else { return #expect(Bool(false)) }
+            guard case .duplicate(deliveries: 25, _) = try await bench.enqueue(send("s1"))[0] else { return #expect(Bool(false)) }
             var stored = try await bench.send("s1")
             #expect(stored.state == .storing && stored.counts == [.queued: 4])
             let provider = ScriptedProvider()
@@ -52,7 +52,7 @@ struct FanOutTests {
             try await bench.dispatch(provider)
             #expect(try await bench.send("s1").counts == [.sent: 25])
             #expect(provider.calls.count == 25 && Set(provider.calls.map(\.token)).count == 25)
-            guard case .duplicate(deliveries: 25) = try await bench.enqueue(send("s1"))[0] else { return #expect(Bool(false)) }
+            guard case .duplicate(deliveries: 25, _) = try await bench.enqueue(send("s1"))[0] else { return #expect(Bool(false)) }
             #expect(try await bench.count("pushFanOuts") == 0)
             let page = try await OutcomeStream(pool: bench.pool).page(after: .start, .init(events: ["accepted"]), limit: 10)
             #expect(page.outcomes.map { $0["deliveries"]?.integer } == [25])

@@ -69,7 +69,7 @@ struct RouteTests {
             let uids = (1...5).map { #""user-\#($0)""# }.joined(separator: ",")
             let send = #"{"sendId": "s1", "uids": [\#(uids)], "title": "t"}"#
             let receipts = try await bench.enqueue("[\(send), \(send)]")
-            guard case .accepted(deliveries: 5, _) = receipts[0], case .duplicate(deliveries: 5) = receipts[1] else {
+            guard case .accepted(deliveries: 5, _) = receipts[0], case .duplicate(deliveries: 5, _) = receipts[1] else {
                 return #expect(Bool(false), "\(receipts)")
             }
             try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [.apns(503, "ServiceUnavailable")]]))

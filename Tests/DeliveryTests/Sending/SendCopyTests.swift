@@ -27,7 +27,7 @@ struct SendCopyTests {
             #expect(bench.store.expectation.expectsNewKeys())
             let repeated = try await posted(20..<50, to: bench)
             #expect(accepted(repeated.dropFirst(10)) == 20)
-            #expect(repeated.prefix(10).allSatisfy { if case .duplicate(deliveries: 1) = $0 { true } else { false } })
+            #expect(repeated.prefix(10).allSatisfy { if case .duplicate(deliveries: 1, _) = $0 { true } else { false } })
             // The next batches are likely to have known sends too.
             #expect(!bench.store.expectation.expectsNewKeys())
             let other = try await posted(45..<60, title: "other", to: bench)
@@ -46,7 +46,7 @@ struct SendCopyTests {
                 return try await group.reduce(into: []) { $0 += $1 }
             }
             #expect(accepted(receipts) == 35)
-            #expect(receipts.count { if case .duplicate(deliveries: 1) = $0 { true } else { false } } == 45)
+            #expect(receipts.count { if case .duplicate(deliveries: 1, _) = $0 { true } else { false } } == 45)
             #expect(try await bench.count("pushSends") == 35)
             #expect(try await bench.count("pushDeliveries") == 35)
         }

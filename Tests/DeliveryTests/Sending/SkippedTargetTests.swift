@@ -54,6 +54,11 @@ struct SkippedTargetTests {
             #expect(skipped(receipt) == ["provider_not_configured": 10, "unknown_uid": 1])
             #expect(try await bench.count("pushDeliveries WHERE sendId = 's' AND app = 'retired'") == 0)
             #expect(try await bench.send("s").counts == [.queued: 990])
+            // Whoever did not get the answer learns it from a repetition, and from the send.
+            guard case .duplicate(deliveries: 990, let again) = try await enqueue(bench, #"{"sendId": "s", "audience": "all", "title": "Goal"}"#)
+            else { return #expect(Bool(false)) }
+            #expect(again.map(\.count) == [10, 1])
+            #expect(try await bench.send("s").skipped == again)
         }
     }
 
@@ -73,6 +78,13 @@ struct SkippedTargetTests {
                 #expect(code(try await enqueue(bench, #"{"deviceId": "\#(id)", "title": "Goal"}"#)) == expected)
                 #expect(code(try await enqueue(bench, #"{"deviceIds": ["\#(id)"], "title": "Goal"}"#)) == expected)
             }
+            // The same, stored by COPY.
+            let sends = (1...12).map { #"{"sendId": "c\#($0)", "deviceIds": ["phone-1", "phone-2"], "title": "Goal"}"# }
+            _ = try await enqueue(bench, "[\(sends.joined(separator: ","))]")
+            #expect(try await bench.send("c12").skipped.map(\.code) == ["no_active_device"])
+            #expect(try await bench.send("s1").skipped.count == 3)
+            _ = try await enqueue(bench, #"{"sendId": "s2", "deviceId": "phone-1", "title": "Goal"}"#)
+            #expect(try await bench.send("s2").skipped.isEmpty)
         }
     }
 
@@ -93,7 +105,7 @@ struct SkippedTargetTests {
         let batch = try SendBatch(try JSONParser.parse(Array("[\(sends.joined(separator: ","))]".utf8)), limit: 100, now: now)
         let skipped = [SkippedTargets(code: "unknown_device", detail: "No device.", count: 1)]
         let receipts: [SendReceipt] = [
-            .accepted(deliveries: 1, skipped: []), .accepted(deliveries: 2, skipped: skipped), .duplicate(deliveries: 3), .conflict,
+            .accepted(deliveries: 1, skipped: []), .accepted(deliveries: 2, skipped: skipped), .duplicate(deliveries: 3, skipped: skipped), .conflict,
             .refused(.invalid("No.", code: "no", pointer: "/4")),
         ]
         let items = SendBatchResponse(batch, receipts: receipts).items

@@ -15,6 +15,8 @@ struct AlertData {
     var people: [AffectedPerson] = []
     /// Who called its level normal, when somebody did.
     var acceptance: AcceptanceRecord?
+    /// Those that have not ended.
+    var silences: [AlertSilence] = []
     /// Whether the rule counts refusals of our credentials.
     var concernsCredentials = false
     /// The runbook's Markdown, when it is in the alerts directory.

@@ -76,7 +76,7 @@ struct AlertPage {
         acceptance = data.acceptance.map { AcceptanceRow($0, mayUndo: reader.mayAcknowledge, back: alert.pagePath, now: now) }
         markPath = reader.mayAcknowledge ? alert.pagePath + "/mark" : nil
         self.verdict = verdict.map { "Marked as \($0.verdict) by \($0.author)." }
-        notes = AlertWords.notes(alert, now: now) + AlertWords.escalation(data, now: now)
+        notes = AlertWords.notes(alert, data.silences, now: now) + AlertWords.escalation(data, now: now)
         action = alert.annotations["action"]
         meaning = alert.annotations["meaning"].map { StoredMoments.text($0, now: now) }
         chart = data.series.map { Self.chart($0, alert, now: now) }

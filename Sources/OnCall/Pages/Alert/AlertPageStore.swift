@@ -31,6 +31,7 @@ struct AlertPageStore: Sendable {
             nextEscalation: try await nextEscalation(of: alert),
             people: try await people(of: alert),
             acceptance: try await AcceptanceStore.current(of: id, on: pool),
+            silences: try await SilenceStore.current(at: now, on: pool),
             concernsCredentials: rules[alert.rule]?.condition.reasons.contains("auth") ?? alert.rule.contains("Auth"),
             runbook: runbook(of: alert)
         )

@@ -43,9 +43,8 @@ enum AlertWords {
     }
 
     /// What makes this alert different from the usual one.
-    static func notes(_ alert: Alert, now: Timestamp) -> [String] {
-        var notes: [String] = []
-        if alert.silencedBy != nil { notes.append("Silenced: recorded, not delivered.") }
+    static func notes(_ alert: Alert, _ silences: [AlertSilence], now: Timestamp) -> [String] {
+        var notes = silenced(alert, silences, now: now).map { [$0] } ?? []
         if let cause = alert.suppressedBy, alert.state == .firing {
             notes.append(
                 "Suppressed by \(cause.name), which explains it. Its receivers are notified of this alert only if it is still firing after that one resolves."
@@ -64,6 +63,16 @@ enum AlertWords {
             notes.append("Found \(DurationText.span(.seconds(alert.detectedLateBySeconds))) late: rules were not evaluated in time.")
         }
         return notes
+    }
+
+    /// A silence takes effect, and ends, with the next evaluation; whoever has just silenced the alert reads here that it was taken.
+    private static func silenced(_ alert: Alert, _ silences: [AlertSilence], now: Timestamp) -> String? {
+        guard alert.state == .firing else { return alert.silencedBy == nil ? nil : "Silenced: recorded, not delivered." }
+        guard let silence = silences.filter({ $0.isActive(at: now) && $0.matches(alert.labels) }).max(by: { $0.endsAt < $1.endsAt }) else {
+            return alert.silencedBy == nil ? nil : "Its silence has ended: its receivers are notified within a minute."
+        }
+        let until = "Silenced until \(ClockText.moment(silence.endsAt, now: now)) by \(silence.author): \(silence.reason)."
+        return until + (alert.silencedBy == nil ? " This takes effect within a minute." : " It is recorded, not delivered.")
     }
 
     /// Whom it went to after its first receivers, and whom it goes to next.

@@ -18,7 +18,7 @@ struct AlertCard {
     let notes: [String]
     let acknowledgePath: String?
 
-    init(_ alert: Alert, now: Timestamp, mayAcknowledge: Bool) {
+    init(_ alert: Alert, silences: [AlertSilence], now: Timestamp, mayAcknowledge: Bool) {
         path = alert.pagePath
         name = AlertWords.name(alert)
         severity = alert.severity.rawValue
@@ -30,7 +30,7 @@ struct AlertCard {
         action = alert.annotations["action"]
         runbook = AlertWords.runbookPath(alert)
         acknowledged = AlertWords.acknowledged(alert, now: now)
-        notes = AlertWords.notes(alert, now: now)
+        notes = AlertWords.notes(alert, silences, now: now)
         acknowledgePath = mayAcknowledge && alert.acknowledgedAt == nil ? alert.pagePath + "/acknowledge" : nil
     }
 }

@@ -6,6 +6,8 @@ import PushContract
 struct NowData {
     var firing: [Alert]
     var recent: [Alert]
+    /// Those that have not ended.
+    var silences: [AlertSilence] = []
     var traffic: Traffic
     var backlog: Backlog
     var throttles: [SendThrottle]

@@ -38,7 +38,7 @@ struct NowPage {
             person: reader.name,
             now: now
         )
-        alerts = firing.map { AlertCard($0, now: now, mayAcknowledge: reader.mayAcknowledge) }
+        alerts = firing.map { AlertCard($0, silences: data.silences, now: now, mayAcknowledge: reader.mayAcknowledge) }
         notices = NowNotices.texts(notificationHealth: data.notificationHealth, evaluation: data.evaluation, now: now)
         isQuiet = firing.isEmpty
         (headline, headlineClass) = Self.headline(firing, overdue: overdue, hasNotices: !notices.isEmpty)

@@ -40,6 +40,7 @@ struct NowStore: Sendable {
         return NowData(
             firing: try await AlertStore.open(on: pool),
             recent: try await AlertStore.lastResolved(limit: 5, on: pool),
+            silences: try await SilenceStore.current(at: now, on: pool),
             traffic: try await traffic(now: now),
             backlog: try await backlog(),
             throttles: try await throttles(),
