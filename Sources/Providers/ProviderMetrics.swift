@@ -1,4 +1,5 @@
 import CoreMetrics
+import HTTPClient
 import Metrics
 import PushContract
 
@@ -22,6 +23,10 @@ struct ProviderMetrics: Sendable {
         } else {
             let name = outcome.outcomeUnknown ? "unknown" : outcome.status.rawValue
             ProviderMetrics.counter(provider, outcome: name, reason: outcome.reasonCode?.rawValue ?? "none").increment()
+        }
+        if let kind = outcome.unansweredKind {
+            let labels = [("provider", provider), ("code", kind.rawValue)]
+            Counter(label: "pushwatch_provider_unanswered_total", dimensions: labels).increment()
         }
         if outcome.httpStatus != nil { duration.record(duration: outcome.latency) }
     }

@@ -2,8 +2,8 @@ import HTTPClient
 import PushContract
 
 extension PushOutcome {
-    /// The codes of requests that were not written: ours, not a provider's.
-    package static let unsentCodes = Set(OutboundFailure.Kind.allCases.map(\.rawValue))
+    /// The codes of pushes that were not written: ours, not a provider's. A closed list (alerts/runbooks/provider-unreachable.md).
+    package static let unsentCodes = Set(OutboundFailure.Kind.allCases.map(\.rawValue) + [OAuthResponse.failureCode])
 
     /// The outcome of a request without an answer. If it was not written, a retry cannot duplicate it; if it was, the outcome is unknown.
     static func notSent(_ failure: OutboundFailure) -> PushOutcome {
@@ -29,7 +29,10 @@ extension PushOutcome {
         if failure.phase == .notWritten && failure.kind == .goaway { outcome.retryClass = .now }
         // A stream closed by the peer is no evidence of a provider failure.
         outcome.refusalScope = failure.kind == .goaway || failure.kind == .cancelled ? .message : .provider
-        outcome.outcomeUnknown = failure.phase == .unanswered
+        if failure.phase == .unanswered {
+            outcome.outcomeUnknown = true
+            outcome.unansweredKind = failure.kind
+        }
         return outcome
     }
 

@@ -1,3 +1,4 @@
+package import HTTPClient
 package import PushContract
 import ServiceKit
 
@@ -24,6 +25,8 @@ package struct PushOutcome: Sendable, Hashable {
     package var httpStatus: Int?
     /// The request was written and not answered: the push may have been delivered.
     package var outcomeUnknown: Bool
+    /// What ended the wait for the answer; nil if there was an answer, or the request was not written.
+    package var unansweredKind: OutboundFailure.Kind?
     /// One line for a log; empty after success.
     package var detail: String
     /// Which other deliveries the answer concerns; `message` after success.

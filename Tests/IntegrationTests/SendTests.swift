@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import ProviderSimulator
 import PushContract
+import TestDatabase
 import TestSupport
 import Testing
 
@@ -165,6 +166,32 @@ extension WholeService {
                 )
                 #expect(server.simulator.requests(token: token).count == 3)
                 try await Ledger(session: server.pool).expectConsistent()
+            }
+        }
+
+        @Test("a push without an answer has an unknown outcome, and a metric counts it by what ended the wait")
+        func unanswered() async throws {
+            try await withDatabaseURL { database in
+                try await withTestDirectory { directory in
+                    try await ProviderSimulator.running(SimulatorConfiguration(directory: directory)) { simulator, endpoints in
+                        let files = try ProviderFiles(simulator, endpoints, directory: directory)
+                        simulator.setFaults([FaultRule(provider: .apns, times: 1, effect: .resetStream)])
+                        let server = try await ServerProcess.start(database: database, settings: files.apns, arguments: ["--migrate"])
+                        try await server.waitUntilReady()
+                        let token = String(repeating: "5a", count: 32)
+                        let push = ["sendId": "s1", "token": token, "provider": "apns", "app": Self.app, "title": "Goal"]
+                        #expect(try await server.api.post("/sends", push).status == 202)
+                        let send = try await eventually("it is sent by another attempt") {
+                            let answer = try await server.api.get("/sends/s1")
+                            return answer.json["state"] as? String == "sent" ? answer : nil
+                        }
+                        #expect(outcomes(send) == ["failed/network/OutcomeUnknown", "sent/-/-"])
+                        let metrics = try await server.api.get("/metrics").text
+                        let counted = #"pushwatch_provider_unanswered_total{code="ConnectionReset",provider="apns"} 1"#
+                        #expect(metrics.split(separator: "\n").contains { $0 == counted }, "\(metrics)")
+                        #expect(try await server.terminate().code == 0)
+                    }
+                }
             }
         }
 

@@ -127,7 +127,7 @@ struct ConnectionFaultTests {
             let provider = try simulation.apns()
             simulation.simulator.setFaults([FaultRule(provider: .apns, times: 1, effect: .resetStream)])
             let outcome = await simulation.send(by: provider)
-            #expect(outcome.outcomeUnknown)
+            #expect(outcome.outcomeUnknown && outcome.unansweredKind == .reset)
             #expect(outcome.classification == ReasonMapping.network)
             #expect(simulation.simulator.statistics.total == 1)
         }
@@ -140,7 +140,7 @@ struct ConnectionFaultTests {
             for condition in conditions {
                 simulation.simulator.setConnections(condition)
                 let outcome = await simulation.send(by: try simulation.apns(timeout: .seconds(5)))
-                #expect(outcome.status == .failed && !outcome.outcomeUnknown)
+                #expect(outcome.status == .failed && !outcome.outcomeUnknown && outcome.unansweredKind == nil)
                 #expect(outcome.classification == ReasonMapping.network)
             }
             #expect(simulation.simulator.statistics.total == 0)

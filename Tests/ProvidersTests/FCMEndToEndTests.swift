@@ -1,3 +1,4 @@
+import HTTPClient
 import ProviderSimulator
 import Providers
 import PushContract
@@ -108,12 +109,12 @@ import Testing
     @Test(
         "without an access token nothing is sent: refused is the credential, no answer is the network",
         arguments: [
-            (FaultRule(.oauth, status: 400, reason: "invalid_grant"), Classification(.auth, retry: .afterFix)),
-            (FaultRule(provider: .oauth, effect: .html(status: 503)), ReasonMapping.network),
-            (FaultRule(provider: .oauth, effect: .hang), ReasonMapping.network),
+            (FaultRule(.oauth, status: 400, reason: "invalid_grant"), Classification(.auth, retry: .afterFix), "invalid_grant"),
+            (FaultRule(provider: .oauth, effect: .html(status: 503)), ReasonMapping.network, "TokenEndpointFailed"),
+            (FaultRule(provider: .oauth, effect: .hang), ReasonMapping.network, "ResponseTimeout"),
         ]
     )
-    func noAccessToken(fault: FaultRule, expected: Classification) async throws {
+    func noAccessToken(fault: FaultRule, expected: Classification, code: String) async throws {
         try await Simulation.run { simulation in
             simulation.simulator.setFaults([fault])
             let provider = try simulation.fcm(timeout: .seconds(5))
@@ -121,7 +122,8 @@ import Testing
                 for _ in 0..<5 { group.addTask { await simulation.send(by: provider) } }
                 for await outcome in group {
                     #expect(outcome.classification == expected, "\(outcome.detail)")
-                    #expect(!outcome.outcomeUnknown)
+                    #expect(outcome.providerErrorCode == code, "\(outcome.detail)")
+                    #expect(!outcome.outcomeUnknown && outcome.unansweredKind == nil)
                 }
             }
             #expect(simulation.simulator.requests(provider: .oauth).count == 1)
@@ -146,7 +148,7 @@ import Testing
         try await Simulation.run { simulation in
             simulation.simulator.setFaults([FaultRule(provider: .fcm, effect: .hang)])
             let outcome = await simulation.send(by: try simulation.fcm(timeout: .seconds(5)))
-            #expect(outcome.outcomeUnknown)
+            #expect(outcome.outcomeUnknown && outcome.unansweredKind == .timeout)
             #expect(outcome.classification == ReasonMapping.network)
         }
     }

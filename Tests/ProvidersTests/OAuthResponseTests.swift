@@ -17,11 +17,12 @@ import Testing
         arguments: [
             (400, #"{"error":"invalid_grant"}"#, ReasonCode.auth, RetryClass.afterFix, "invalid_grant"),
             (401, #"{"error":"unauthorized_client"}"#, .auth, .afterFix, "unauthorized_client"),
-            (503, "<html></html>", .network, .backoff, nil), (200, #"{"token_type":"Bearer"}"#, .auth, .afterFix, nil),
-            (200, #"{"access_token":"a\u000d\u000ab"}"#, .auth, .afterFix, nil),
-        ] as [(Int, String, ReasonCode, RetryClass, String?)]
+            (503, "<html></html>", .network, .backoff, "TokenEndpointFailed"),
+            (200, #"{"token_type":"Bearer"}"#, .auth, .afterFix, "TokenEndpointFailed"),
+            (200, #"{"access_token":"a\u000d\u000ab"}"#, .auth, .afterFix, "TokenEndpointFailed"),
+        ] as [(Int, String, ReasonCode, RetryClass, String)]
     )
-    func refused(status: Int, body: String, reason: ReasonCode, retry: RetryClass, code: String?) throws {
+    func refused(status: Int, body: String, reason: ReasonCode, retry: RetryClass, code: String) throws {
         let answer = OAuthResponse(OutboundResponse(status: status, body: Array(body.utf8)), now: Samples.moment)
         guard case .refused(let outcome) = answer else { throw Surprise() }
         #expect(outcome.reasonCode == reason)

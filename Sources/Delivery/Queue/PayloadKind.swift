@@ -1,7 +1,7 @@
 import PushContract
 
-/// What a payload's rules and a delivery's queue depend on.
-struct PayloadKind: Hashable {
+/// What a payload's rules, the credential and a delivery's queue depend on.
+package struct PayloadKind: Sendable, Hashable {
     var provider: Provider
     var platform: Platform
     var environment: PushEnvironment

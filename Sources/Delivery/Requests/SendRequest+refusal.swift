@@ -25,7 +25,7 @@ extension SendRequest {
         for (kind, count) in inOrder {
             do throws(Problem) {
                 if let refusal = apps.refusal(of: kind.app, pointer: pointer) { throw refusal }
-                allowed.append((kind, count, try check(self, kind.provider, kind.platform, kind.app).map { DeliveryContent(.success($0)) }))
+                allowed.append((kind, count, try check(self, kind).map { DeliveryContent(.success($0)) }))
             } catch {
                 if let refused { tally.skip(refused.problem, count: refused.devices) }
                 refused = (error, count)

@@ -158,7 +158,7 @@ package struct OtherDevicesStore: Sendable {
             expiresAt: now + LivePayloads.endLifetime,
             to: recipients
         )
-        _ = try send.enqueue(check: { _, _, _, _ in nil }, now: now, on: connection)
+        _ = try send.enqueue(check: { _, _ in nil }, now: now, on: connection)
     }
 
     private static func leased(_ id: String, owner: String, on connection: BlockingConnection) throws -> LiveSubject? {

@@ -73,8 +73,10 @@ actor FCMAccessTokens {
             return OAuthResponse(try await client.send(request), now: now)
         } catch let failure as OutboundFailure {
             var outcome = PushOutcome.notSent(failure)
-            // The push itself was not sent, regardless of this request's outcome.
+            // The push itself was not written, regardless of this request's outcome.
             outcome.outcomeUnknown = false
+            outcome.unansweredKind = nil
+            outcome.providerErrorCode = failure.kind.rawValue
             outcome.detail = "Google's token endpoint: \(outcome.detail)"
             return .refused(outcome)
         } catch {

@@ -7,6 +7,9 @@ enum OAuthResponse: Sendable, Hashable {
     case issued(token: String, lifetime: Duration)
     case refused(PushOutcome)
 
+    /// The code of a refusal that names no error, such as the HTML page of a load balancer.
+    static let failureCode = "TokenEndpointFailed"
+
     /// Reads an answer. A 200 without a token counts as a refusal.
     init(_ response: OutboundResponse, now: Timestamp) {
         let body = try? JSONParser.read(response.body)
@@ -18,7 +21,7 @@ enum OAuthResponse: Sendable, Hashable {
         let error = body?["error"]?.string
         var outcome = PushOutcome.failed(
             ReasonMapping.oauth(status: response.status, error: error),
-            code: error,
+            code: error ?? OAuthResponse.failureCode,
             detail: "Google's token endpoint answered \(response.status)\(error.map { " \($0)" } ?? "")\(OAuthResponse.hint(error)).",
             httpStatus: response.status,
             latency: response.latency

@@ -93,7 +93,7 @@ struct AudienceTests {
             let store = SendStore(pool: pool, cipher: bench.cipher, record: AttemptRecording.recorder(slot: 9, logger: .silent))
             let post = try bench.post(#"{"sendId": "s1", "uids": ["u1", "u2"], "title": "t"}"#)
             let error = await #expect(throws: PostgresError.self) {
-                try await store.enqueue(post.requests, requestId: "r", author: "test", now: .now(), check: { _, _, _, _ in nil })
+                try await store.enqueue(post.requests, requestId: "r", author: "test", now: .now(), check: { _, _ in nil })
             }
             #expect(error?.code == .queryCancelled, "\(String(describing: error))")
             #expect(try await bench.count("pushSends") == 0)

@@ -47,7 +47,7 @@ struct DeviceSelectionTests {
             deliveryClass: .high,
             expiresAt: .now() + .seconds(600)
         )
-        return try await bench.store.enqueue([request], requestId: "r", author: "test", now: .now(), check: { _, _, _, _ in nil })[0]
+        return try await bench.store.enqueue([request], requestId: "r", author: "test", now: .now(), check: { _, _ in nil })[0]
     }
 
     @Test("more than are stored at once: in portions by people; who is not selected any more when their turn comes is left out")

@@ -1,10 +1,11 @@
-import Delivery
 import HTTPServer
 import Providers
 import PushContract
 import ServiceKit
 import Synchronization
 import Testing
+
+@testable import Delivery
 
 /// A provider that gives one answer, and remembers what it was asked.
 private final class FixedProvider: PushProvider {
@@ -93,17 +94,17 @@ struct ProviderTests {
         let json =
             #"{"token": "\#(token)", "provider": "apns", "app": "com.example.app", "title": "t", "data": {"a": "\#(long)", "b": "\#(long)"}}"#
         let request = try SendRequest(try JSONParser.parse(Array(json.utf8)), now: .now())
-        let problem = #expect(throws: Problem.self) {
-            try SendValidation.check(request, .apns, .ios, "com.example.app")
-        }
+        let apns = PayloadKind(provider: .apns, platform: .ios, environment: .production, app: "com.example.app")
+        let problem = #expect(throws: Problem.self) { try SendValidation.check(request, apns) }
         #expect(problem?.code == "payload_refused")
         #expect(problem?.detail.contains("PayloadTooLarge") == true)
         let fine = try SendRequest(
             try JSONParser.parse(Array(#"{"uid": "ann", "title": "Goal"}"#.utf8)),
             now: .now()
         )
-        let message = try SendValidation.check(fine, .apns, .ios, "com.example.app")
+        let message = try SendValidation.check(fine, apns)
         #expect(message?.payload?.bytes == Array(#"{"aps":{"alert":{"title":"Goal"}}}"#.utf8))
-        #expect(try SendValidation.check(fine, .fcm, .android, "com.example.app")?.title == "Goal")
+        let fcm = PayloadKind(provider: .fcm, platform: .android, environment: .production, app: "com.example.app")
+        #expect(try SendValidation.check(fine, fcm)?.title == "Goal")
     }
 }

@@ -75,7 +75,7 @@ struct SendingBench {
         let requests = batch.elements.compactMap { element in
             if case .request(let request) = element { request } else { nil }
         }
-        return try await store.enqueue(requests, requestId: "request-1", author: "test", now: now, check: { _, _, _, _ in nil })
+        return try await store.enqueue(requests, requestId: "request-1", author: "test", now: now, check: { _, _ in nil })
     }
 
     /// A probe is then due when another delivery is blocked or the test says so, and not because the test took a second.
@@ -95,12 +95,12 @@ struct SendingBench {
 
     /// Refuses no payload.
     func enqueueService(_ dispatcher: SendDispatcher? = nil, logger: Logger = .silent) -> EnqueueService {
-        EnqueueService(store: store, check: { _, _, _, _ in nil }, dispatcher: dispatcher, wake: WakeSignal(), logger: logger)
+        EnqueueService(store: store, check: { _, _ in nil }, dispatcher: dispatcher, wake: WakeSignal(), logger: logger)
     }
 
     /// Refuses no payload, and knows no provider.
     func dryRun(_ lookup: @escaping ProviderLookup = { _, _, _ in nil }) -> DryRun {
-        DryRun(store: store, check: { _, _, _, _ in nil }, lookup: lookup)
+        DryRun(store: store, check: { _, _ in nil }, lookup: lookup)
     }
 
     /// One caller's request.

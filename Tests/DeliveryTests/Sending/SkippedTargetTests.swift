@@ -11,15 +11,19 @@ import Testing
 @Suite("Targets that cannot be sent to do not spoil a send to many")
 struct SkippedTargetTests {
     /// As without a credential of this app.
-    private static let check: SendStore.PayloadCheck = { (request, _, _, app) throws(Problem) in
-        guard app == "retired" else { return nil }
+    private static let check: SendStore.PayloadCheck = { (request, kind) throws(Problem) in
+        guard kind.app == "retired" else { return nil }
         throw .invalid("no credentials", code: "provider_not_configured", pointer: request.pointer)
     }
 
-    private func enqueue(_ bench: SendingBench, _ json: String) async throws -> SendReceipt {
+    private func enqueue(
+        _ bench: SendingBench,
+        _ json: String,
+        check: @escaping SendStore.PayloadCheck = Self.check
+    ) async throws -> SendReceipt {
         let now = Timestamp.now()
         let sends = try SendBatch(try JSONParser.parse(Array(json.utf8)), limit: 100, now: now).requests
-        return try await bench.store.enqueue(sends, requestId: "r", author: "test", now: now, check: Self.check)[0]
+        return try await bench.store.enqueue(sends, requestId: "r", author: "test", now: now, check: check)[0]
     }
 
     private func skipped(_ receipt: SendReceipt) -> [String: Int] {
@@ -85,6 +89,39 @@ struct SkippedTargetTests {
             #expect(try await bench.send("s1").skipped.count == 3)
             _ = try await enqueue(bench, #"{"sendId": "s2", "deviceId": "phone-1", "title": "Goal"}"#)
             #expect(try await bench.send("s2").skipped.isEmpty)
+        }
+    }
+
+    @Test("devices of an environment that the credentials leave out are skipped, at once and in portions; one alone is refused")
+    func environment() async throws {
+        try await SendingBench.with(fanOutSizes: FanOutSizes(devicesAtOnce: 2, people: 2)) { bench in
+            for number in 1...6 { try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            try await bench.pool.execute("UPDATE devices SET environment = 'sandbox' WHERE userId IN ('u3', 'u6')")
+            _ = try await AudienceStore(pool: bench.pool).change(.replace, "all", uids: (1...6).map { "u\($0)" }, recording: .test())
+            // The sandbox was sent to in its time: its queue is there.
+            try await bench.enqueue(#"{"sendId": "earlier", "uid": "u3", "title": "Goal"}"#)
+            let lookup = ScriptedProvider(environments: [.production]).lookup
+            let check = SendValidation.checker(lookup)
+
+            let one = #"{"sendId": "one", "deviceId": "phone-3", "title": "Goal"}"#
+            guard case .refused(let problem) = try await enqueue(bench, one, check: check) else { return #expect(Bool(false)) }
+            #expect(problem.code == "provider_not_configured")
+            #expect(problem.detail.contains("apns, com.example.app, sandbox"), "\(problem.detail)")
+            let request = try SendRequest(try JSONParser.parse(Array(one.utf8)), now: .now())
+            let dryRun = DryRun(store: bench.store, check: check, lookup: lookup)
+            let same = await #expect(throws: Problem.self) { try await dryRun.run(request, apps: .all, now: .now()) }
+            #expect(same?.detail == problem.detail)
+
+            let list = try await enqueue(bench, #"{"sendId": "list", "deviceIds": ["phone-2", "phone-3"], "title": "Goal"}"#, check: check)
+            guard case .accepted(deliveries: 1, _) = list else { return #expect(Bool(false), "\(list)") }
+            #expect(skipped(list) == ["provider_not_configured": 1])
+            #expect(try await bench.send("list").counts == [.queued: 1])
+
+            let audience = try await enqueue(bench, #"{"sendId": "audience", "audience": "all", "title": "Goal"}"#, check: check)
+            guard case .accepted(deliveries: 4, _) = audience else { return #expect(Bool(false), "\(audience)") }
+            #expect(skipped(audience) == ["provider_not_configured": 2])
+            try await FanOutService(store: bench.store, wake: WakeSignal(), logger: .silent).storeAll()
+            #expect(try await bench.send("audience").counts == [.queued: 4])
         }
     }
 

@@ -36,7 +36,7 @@ struct ManyFollowersTests {
         try await withFollowers { bench, _, service in
             let store = OtherDevicesStore(pool: bench.pool, sizes: Self.sizes)
             func send() async throws -> Int? {
-                try await store.send("m1", owner: "bench", newcomersSince: nil, check: { _, _, _, _ in nil }, now: bench.now)?.deliveries
+                try await store.send("m1", owner: "bench", newcomersSince: nil, check: { _, _ in nil }, now: bench.now)?.deliveries
             }
             try await bench.score(runs: 0)
             try await bench.pool.execute("UPDATE activeMatches SET owner = 'bench', leaseUntil = clock_timestamp() + interval '1 hour'")

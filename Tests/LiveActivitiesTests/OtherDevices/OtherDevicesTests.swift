@@ -142,11 +142,11 @@ struct OtherDevicesTests {
             try await bench.score(runs: 9, event: Self.wicket, alert: "WICKET again")
             let store = OtherDevicesStore(pool: bench.pool)
             let now = bench.now
-            async let one = store.send("m1", owner: "other", newcomersSince: nil, check: { _, _, _, _ in nil }, now: now)
-            async let two = store.send("m1", owner: "other", newcomersSince: nil, check: { _, _, _, _ in nil }, now: now)
+            async let one = store.send("m1", owner: "other", newcomersSince: nil, check: { _, _ in nil }, now: now)
+            async let two = store.send("m1", owner: "other", newcomersSince: nil, check: { _, _ in nil }, now: now)
             let deliveries = try await [one, two].compactMap { $0?.deliveries }
             #expect(deliveries.sorted() == [0, 3])
-            #expect(try await store.send("m1", owner: "a third", newcomersSince: nil, check: { _, _, _, _ in nil }, now: now) == nil)
+            #expect(try await store.send("m1", owner: "a third", newcomersSince: nil, check: { _, _ in nil }, now: now) == nil)
         }
     }
 
