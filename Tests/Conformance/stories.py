@@ -36,6 +36,7 @@ def sends(errors):
     send = {"sendId": "story-1", "token": "5a" * 32, "provider": "apns", "app": "com.example.scores", "environment": "sandbox", "title": "One"}
     errors.send("POST /sends", send)
     errors.send("POST /sends", {**send, "title": "Another"})
+    errors.send("GET /sends/outcomes", target="/sends/outcomes?after=999999999999999999-1")
     errors.send("DELETE /audiences/{audienceId}/members", {"uids": ["one"]})
 
 

@@ -66,28 +66,33 @@ extension WholeService {
             try await withPool(database) { try await $0.query("SELECT clock_timestamp()")[0].decode(Timestamp.self) }
         }
 
-        @Test("kill -9 four times: what was acknowledged is there once, rollups are right, every send reaches its end")
+        @Test("kill -9 four times: what was acknowledged is there once, rollups are right, every send's end is read once")
         func killed() async throws {
             var soak = Soak(rounds: 4)
             try await withProviders { database, settings in
                 var server = try await ServerProcess.start(database: database, settings: settings)
                 let load = PostingLoad(url: server.api.url, sendsToo: true)
+                let reader = OutcomeReader(url: server.api.url)
                 var alive = try await now(database)
-                try await load.run(posters: 8) {
-                    while soak.next() {
+                try await reader.run {
+                    try await load.run(posters: 8) {
+                        while soak.next() {
+                            try await load.progress(600)
+                            try await server.killNow()
+                            alive = try await now(database)
+                            server = try await ServerProcess.start(database: database, settings: settings)
+                            load.move(to: server.api.url)
+                            reader.move(to: server.api.url)
+                        }
                         try await load.progress(600)
-                        try await server.killNow()
-                        alive = try await now(database)
-                        server = try await ServerProcess.start(database: database, settings: settings)
-                        load.move(to: server.api.url)
                     }
-                    try await load.progress(600)
                 }
                 try await withPool(database) { pool in
                     let sends = load.sends
                     try await pool.analyze()
                     try await expectSendsFinal(sends, since: alive, on: pool)
                     #expect(!sends.isEmpty)
+                    try await reader.expectSentOnce(sends, on: pool)
                     try await FaultReport(fault: "kill -9", times: soak.rounds, load: load).expectNothingLost(on: pool)
                 }
                 #expect(try await server.terminate().code == 0)

@@ -39,13 +39,14 @@ extension WholeService {
         }
 
         @Test(
-            "workers killed, the database crashed, the provider restarted: no send is lost, doubles only where nobody knew, fsck is clean"
+            "workers killed, the database crashed, the provider restarted: nothing is lost, doubles only where nobody knew, fsck is clean"
         )
         func faults() async throws {
             try await withScratchCluster { cluster in
                 try await withTestDirectory { directory in
                     let end = ContinuousClock.now + .seconds(Self.seconds ?? 0)
                     let load = PostingLoad(url: "", sendsToo: true, limit: 1_000_000, pause: .milliseconds(20))
+                    let reader = OutcomeReader(url: "")
                     var taken = Taken()
                     var servers: [ServerProcess] = []
                     var endpoints: SimulatorEndpoints?
@@ -66,6 +67,7 @@ extension WholeService {
                     func replace(_ index: Int) async throws {
                         servers[index] = try await start()
                         load.move(to: servers[index].api.url)
+                        reader.move(to: servers[index].api.url)
                     }
                     /// One life of the provider, with faults while the load runs.
                     func life(_ body: () async throws -> Void) async throws {
@@ -80,6 +82,7 @@ extension WholeService {
                                 servers.append(try await start())
                                 for server in servers { try await server.waitUntilReady() }
                                 load.move(to: servers[0].api.url)
+                                reader.move(to: servers[0].api.url)
                             }
                             try await body()
                             return simulator
@@ -90,31 +93,34 @@ extension WholeService {
                     }
 
                     try await life {}
-                    try await load.run(posters: 4) {
-                        var round = 0
-                        repeat {
-                            try await life {
-                                for index in 0..<2 {
-                                    try await load.progress(200, within: .seconds(120))
-                                    try await servers[index].killNow()
-                                    faults.kills += 1
-                                    try await replace(index)
-                                }
-                                if round.isMultiple(of: 2) {
+                    try await reader.run {
+                        try await load.run(posters: 4) {
+                            var round = 0
+                            repeat {
+                                try await life {
+                                    for index in 0..<2 {
+                                        try await load.progress(200, within: .seconds(120))
+                                        try await servers[index].killNow()
+                                        faults.kills += 1
+                                        try await replace(index)
+                                    }
+                                    if round.isMultiple(of: 2) {
+                                        try await load.progress(100, within: .seconds(120))
+                                        cluster.crash()
+                                        try await cluster.start()
+                                        faults.crashes += 1
+                                    }
                                     try await load.progress(100, within: .seconds(120))
-                                    cluster.crash()
-                                    try await cluster.start()
-                                    faults.crashes += 1
                                 }
-                                try await load.progress(100, within: .seconds(120))
-                            }
-                            faults.restarts += 1
-                            round += 1
-                        } while ContinuousClock.now < end
+                                faults.restarts += 1
+                                round += 1
+                            } while ContinuousClock.now < end
+                        }
                     }
                     try await life {
                         try await withPool(cluster.url) { pool in
                             try await expectSent(load.sends, on: pool)
+                            try await reader.expectSentOnce(load.sends, on: pool)
                             let unknown = try await pool.query(
                                 "SELECT count(*) FROM notificationDeliveryAttempts WHERE eventType = 'send' AND sendId LIKE 'p%' AND reasonCode = 'network'"
                             )[0].decode(Int.self)

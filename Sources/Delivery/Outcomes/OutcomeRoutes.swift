@@ -8,6 +8,8 @@ import ServiceLifecycle
 package struct OutcomeRoutes: Sendable {
     /// How long a request may wait for the next outcome.
     private static let longestWait = 30
+    /// How long a request searches for an outcome that matches, unless it may wait longer.
+    private static let longestSearch = Duration.seconds(2)
     /// How often it looks meanwhile.
     private static let interval = Duration.milliseconds(250)
 
@@ -30,20 +32,29 @@ package struct OutcomeRoutes: Sendable {
             return try response(OutcomeStream.Page(outcomes: [], next: try await stream.end()), asLines: asLines)
         }
         var page = OutcomeStream.Page(outcomes: [], next: cursor)
-        var waited = Duration.zero
+        let elapsed = Self.elapsed(by: clock)
         while true {
             // Waiting is no work: the time for a request's statements begins with each look.
             WorkDeadline.current?.restart()
             let before = page.next
-            page = try await stream.page(after: before, parameters.filter, limit: parameters.limit)
-            if !page.outcomes.isEmpty || Task.isShuttingDownGracefully { break }
-            // What was searched did not match: on with what follows.
-            if page.next != before { continue }
-            guard waited < parameters.wait else { break }
-            try await clock.sleep(for: Self.interval)
-            waited += Self.interval
+            do {
+                page = try await stream.page(after: before, parameters.filter, limit: parameters.limit)
+            } catch let error as OutcomeStream.CursorAhead {
+                throw Problem.badRequest(error.description, code: "cursor_ahead")
+            }
+            // What was searched did not match: the search continues with what follows.
+            let isAtEnd = page.next == before
+            let limit = isAtEnd ? parameters.wait : max(parameters.wait, Self.longestSearch)
+            if !page.outcomes.isEmpty || Task.isShuttingDownGracefully || elapsed() >= limit { break }
+            if isAtEnd { try await clock.sleep(for: Self.interval) }
         }
         return try response(page, asLines: asLines)
+    }
+
+    /// The time since this call.
+    private static func elapsed(by clock: some Clock<Duration>) -> () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
     }
 
     private func response(_ page: OutcomeStream.Page, asLines: Bool) throws -> Response {

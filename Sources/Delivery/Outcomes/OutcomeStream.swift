@@ -17,6 +17,16 @@ package struct OutcomeStream: Sendable {
         package var next: OutcomeCursor
     }
 
+    /// A cursor of outcomes that the database does not have any more.
+    package struct CursorAhead: Error, CustomStringConvertible {
+        package var cursor: OutcomeCursor
+
+        package var description: String {
+            "The cursor \(cursor.text) is ahead of the outcomes: the database was restored or failed over. "
+                + "Continue with new outcomes (`now`) or from the oldest one (`0-0`)."
+        }
+    }
+
     /// What to show; nil: everything.
     package struct Filter: Sendable, Hashable {
         package var sendId: String?
@@ -60,11 +70,19 @@ package struct OutcomeStream: Sendable {
         return OutcomeCursor(number: number, index: Int64(index))
     }
 
-    /// Up to `limit` outcomes behind the cursor.
+    /// Up to `limit` outcomes behind the cursor. Throws `CursorAhead`.
     package func page(after cursor: OutcomeCursor, _ filter: Filter = Filter(), limit: Int) async throws -> Page {
         try await number()
         let rows = try await pool.query(Self.read(after: cursor, filter, limit: limit))
-        return try Page(rows, after: cursor)
+        let page = try Page(rows, after: cursor)
+        // Without a row at the cursor its number decides: that row may have been removed, and how many outcomes it had is unknown.
+        let end = if rows.isEmpty { OutcomeCursor(number: try await lastNumber(), index: .max) } else { page.next }
+        guard cursor <= end else { throw CursorAhead(cursor: cursor) }
+        return page
+    }
+
+    private func lastNumber() async throws -> Int64 {
+        try await pool.query("SELECT lastNumber FROM pushOutcomeNumbers")[0].decode(Int64.self)
     }
 
     /// Numbers committed rows in the order of their identities; how many. None while somebody else does.

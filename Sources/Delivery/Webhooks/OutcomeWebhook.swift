@@ -44,9 +44,11 @@ package struct OutcomeWebhook: Sendable, Hashable {
     /// The outcomes of the stream that it is sent.
     var filter: OutcomeStream.Filter { OutcomeStream.Filter(apps: apps, authors: authors, events: events) }
 
-    /// One request with these outcomes. The id is the same whenever the same ones are sent again.
-    func request(_ outcomes: [JSONValue], after: OutcomeCursor, to end: OutcomeCursor, now: Timestamp) -> OutboundRequest {
-        let id = "\(name)_\(after.text)_\(end.text)"
+    /// One request with these outcomes. The id is the same whenever the same ones are sent again, whatever else was searched for them.
+    func request(_ outcomes: [JSONValue], now: Timestamp) -> OutboundRequest {
+        // With their number: after an erasure, or with another filter, others are between the same two.
+        let ends = [outcomes.first, outcomes.last].compactMap { $0?["cursor"]?.string }
+        let id = ([name] + ends + [String(outcomes.count)]).joined(separator: "_")
         let body = JSONValue.object([
             "type": "sends.outcomes", "timestamp": .string(now.rfc3339), "data": .object(["outcomes": .array(outcomes)]),
         ]).text

@@ -85,12 +85,17 @@ package struct OutcomeWebhookSender: Service {
             return false
         }
         let from = memory.seen ?? position.cursor
-        let page = try await stream.page(after: from, webhook.filter, limit: OutcomeWebhook.batchLimit)
+        let page: OutcomeStream.Page
+        do {
+            page = try await stream.page(after: from, webhook.filter, limit: OutcomeWebhook.batchLimit)
+        } catch is OutcomeStream.CursorAhead {
+            return try await restart(webhook, &memory, ahead: from)
+        }
         guard !page.outcomes.isEmpty else {
             memory.seen = page.next
             return page.next != from
         }
-        let request = webhook.request(page.outcomes, after: position.cursor, to: page.next, now: now)
+        let request = webhook.request(page.outcomes, now: now)
         var verdict: ResponseVerdict?
         var error: String
         do {
@@ -132,6 +137,21 @@ package struct OutcomeWebhookSender: Service {
         case .delivered:
             return try await advance(webhook, &memory, to: page.next, delivered: true)
         }
+    }
+
+    /// The database was restored or failed over, and does not have the outcomes up to `cursor`. Whether there may be more to send at once.
+    private func restart(_ webhook: OutcomeWebhook, _ memory: inout Memory, ahead cursor: OutcomeCursor) async throws -> Bool {
+        // The stored position was restored with the outcomes. What this process remembers was not.
+        memory = Memory()
+        guard let position = try await position(of: webhook, &memory) else { return false }
+        guard position.cursor == cursor else { return true }
+        let end = try await stream.end()
+        guard try await advance(webhook, &memory, to: end, delivered: false) else { return false }
+        logger.error(
+            "a webhook was ahead of the outcomes, as after a restore, and continues at their end: pushwatch sends replay",
+            metadata: ["webhook": "\(webhook.name)", "cursor": "\(cursor.text)", "end": "\(end.text)"]
+        )
+        return true
     }
 
     private func advance(

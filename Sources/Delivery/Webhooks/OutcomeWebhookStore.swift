@@ -52,7 +52,8 @@ package struct OutcomeWebhookStore: Sendable {
         }
     }
 
-    /// Moves on to `cursor`. False when another instance has the lease, or the position was changed: nothing is written then.
+    /// Moves on to `cursor`. False when another instance has the lease, the position was changed, or the database failed over and does not
+    /// have the outcomes up to there: nothing is written then.
     ///
     /// - Parameters:
     ///   - delivered: something was sent on the way.
@@ -70,7 +71,7 @@ package struct OutcomeWebhookStore: Sendable {
                 UPDATE pushOutcomeWebhooks SET number = \(cursor.number), index = \(cursor.index), failures = 0, failingSince = NULL,
                     lastError = CASE WHEN \(skipped == nil) THEN NULL ELSE lastError END,
                     deliveredAt = CASE WHEN \(delivered) THEN clock_timestamp() ELSE deliveredAt END
-                WHERE name = \(name) AND epoch = \(position.epoch)
+                WHERE name = \(name) AND epoch = \(position.epoch) AND \(Self.isNumbered(cursor))
                 """
             )
             guard changed == 1, let skipped else { return changed == 1 }
@@ -90,7 +91,7 @@ package struct OutcomeWebhookStore: Sendable {
         try await pool.execute(
             """
             UPDATE pushOutcomeWebhooks SET number = \(cursor.number), index = \(cursor.index)
-            WHERE name = \(name) AND epoch = \(position.epoch)
+            WHERE name = \(name) AND epoch = \(position.epoch) AND \(Self.isNumbered(cursor))
             """
         )
     }
@@ -145,6 +146,11 @@ package struct OutcomeWebhookStore: Sendable {
             try audit.note(.replayWebhook, name, "after \(cursor.text)", before: before, after: after, on: connection)
             return (before, after)
         }
+    }
+
+    /// Condition: not ahead of the outcomes. A process may have read them from the primary before a failover.
+    private static func isNumbered(_ cursor: OutcomeCursor) -> Query {
+        "\(cursor.number) <= (SELECT lastNumber FROM pushOutcomeNumbers)"
     }
 
     private static func statuses(where condition: Query) -> Query {

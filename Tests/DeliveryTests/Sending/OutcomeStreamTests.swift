@@ -6,6 +6,7 @@ import Postgres
 import Providers
 import PushContract
 import ServiceKit
+import Synchronization
 import TestDatabase
 import Testing
 
@@ -31,6 +32,22 @@ extension OutcomeStream {
 
 extension JSONValue {
     fileprivate func text(_ member: String) -> String { self[member]?.string ?? "-" }
+}
+
+/// A second passes each time that it is read; nobody sleeps by it.
+private final class SearchClock: Clock, Sendable {
+    private let moment = Mutex(ContinuousClock.now)
+
+    var now: ContinuousClock.Instant {
+        moment.withLock { moment in
+            moment += .seconds(1)
+            return moment
+        }
+    }
+
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {}
 }
 
 @Suite("The stream of outcomes")
@@ -175,6 +192,67 @@ struct OutcomeStreamTests {
         }
     }
 
+    @Test("a cursor ahead of the outcomes is refused; none that was given is, also when its row or every row was removed")
+    func cursorAhead() async throws {
+        try await SendingBench.with { bench in
+            let stream = OutcomeStream(pool: bench.pool)
+            func expectAhead(_ cursors: [OutcomeCursor]) async {
+                for cursor in cursors {
+                    await #expect(throws: OutcomeStream.CursorAhead.self, "\(cursor.text)") {
+                        try await stream.page(after: cursor, limit: 10)
+                    }
+                }
+            }
+            #expect(try await stream.page(after: .start, limit: 10).next == .start)
+            await expectAhead([OutcomeCursor(number: 1, index: 0)])
+            try await bench.pool.execute("INSERT INTO pushOutcomes (outcomes) VALUES ('[{}, {}]'), ('[{}, {}]')")
+            let end = OutcomeCursor(number: 2, index: 2)
+            // Another instance numbers them.
+            #expect(try await OutcomeStream(pool: bench.pool).end() == end)
+            for cursor in [OutcomeCursor.start, OutcomeCursor(number: 1, index: 2), OutcomeCursor(number: 2, index: 1), end] {
+                #expect(try await stream.page(after: cursor, limit: 10).next == end)
+            }
+            let ahead = [OutcomeCursor(number: 2, index: 3), OutcomeCursor(number: 3, index: 0), OutcomeCursor(number: .max, index: .max)]
+            await expectAhead(ahead)
+            try await bench.pool.execute("DELETE FROM pushOutcomes")
+            #expect(try await stream.end() == .start)
+            #expect(try await stream.page(after: end, limit: 10).next == end)
+            await expectAhead(Array(ahead.dropFirst()))
+        }
+    }
+
+    @Test("a search without a match ends after two seconds, or after `wait`, with an empty page that continues behind what was searched")
+    func longSearch() async throws {
+        try await SendingBench.with { bench in
+            try await bench.pool.execute(
+                """
+                INSERT INTO pushOutcomes (outcomes) SELECT '[{"event": "accepted", "sendId": "none"}]' FROM generate_series(1, 5000)
+                """
+            )
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "t"}"#)
+            let router = HTTPRouter(authentication: AuthenticationMiddleware(NamedCallers()))
+            OutcomeRoutes(stream: OutcomeStream(pool: bench.pool), clock: SearchClock()).add(to: router)
+            try await Application(router: router).test(.router) { client in
+                func page(after cursor: OutcomeCursor, wait: Int = 0) async throws -> (next: OutcomeCursor, outcomes: JSONValue?) {
+                    let path = "/sends/outcomes?sendId=s1&after=\(cursor.text)&wait=\(wait)"
+                    let body = try JSONParser.parse(Array(buffer: try await client.call(path, .get, as: "reader").body))
+                    return (try #require(OutcomeCursor(body.text("next"))), body["outcomes"])
+                }
+                var (next, outcomes) = try await page(after: .start)
+                #expect(outcomes == .array([]) && next > .start && next.number < 5000)
+                let longer = try await page(after: .start, wait: 4)
+                #expect(longer.outcomes == .array([]) && longer.next > next)
+                var requests = 1
+                while outcomes == .array([]), requests < 10 {
+                    (next, outcomes) = try await page(after: next)
+                    requests += 1
+                }
+                #expect(outcomes != .array([]))
+            }
+        }
+    }
+
     @Test("two readers beside two dispatchers: each reads every outcome once and in the same order, and the ends equal the tables")
     func concurrent() async throws {
         try await SendingBench.with { bench in
@@ -250,6 +328,8 @@ struct OutcomeStreamTests {
                     let refused = try await client.call("/sends/outcomes?\(query)", .get, as: "reader")
                     #expect(refused.status == .badRequest && String(buffer: refused.body).contains("`\(word)`"), "\(query)")
                 }
+                let ahead = try await client.call("/sends/outcomes?after=1000-1", .get, as: "reader")
+                #expect(ahead.status == .badRequest && String(buffer: ahead.body).contains("urn:pushwatch:problem:cursor_ahead"))
                 #expect(try await client.call("/sends/outcomes", .get, as: nil).status == .unauthorized)
             }
         }

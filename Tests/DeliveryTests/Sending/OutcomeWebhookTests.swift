@@ -223,6 +223,76 @@ struct OutcomeWebhookTests {
         }
     }
 
+    @Test("the id of a request is that of its outcomes: one meanwhile that the webhook is not sent does not change it, another one does")
+    func sameOutcomes() async throws {
+        try await SendingBench.with { bench in
+            var webhook = webhook()
+            webhook.events = ["accepted"]
+            let endpoint = WebhookEndpoint { $0 < 2 ? 503 : 200 }
+            let sender = sender(bench, webhook, endpoint)
+            try await deliverAll(bench, sender, webhook)
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "first", "uid": "ann"}"#)
+            try await deliverAll(bench, sender, webhook)
+            try await bench.dispatch(ScriptedProvider())
+            try await deliverAll(bench, sender, webhook)
+            try await bench.enqueue(#"{"sendId": "second", "uid": "ann"}"#)
+            try await deliverAll(bench, sender, webhook)
+            let ids = endpoint.requests.compactMap { request in request.headers.first { $0.name == "webhook-id" }?.value }
+            try #require(ids.count == 3)
+            #expect(ids[0] == ids[1] && ids[1] != ids[2])
+            #expect(endpoint.taken.map { $0["sendId"] } == ["first", "second"])
+        }
+    }
+
+    @Test("a webhook ahead of the outcomes, as after a restore, continues at their end, with one error")
+    func cursorAhead() async throws {
+        try await SendingBench.with { bench in
+            let webhook = webhook()
+            let endpoint = WebhookEndpoint()
+            let log = RecordingLog { $0.level == .error }
+            let sender = OutcomeWebhookSender(
+                [webhook],
+                pool: bench.pool,
+                holder: "one",
+                logger: log.logger,
+                send: { try await endpoint.send($0) }
+            )
+            try await deliverAll(bench, sender, webhook)
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "before", "uid": "ann"}"#)
+            try await bench.pool.execute("UPDATE pushOutcomeWebhooks SET number = 1000")
+            try await deliverAll(bench, sender, webhook)
+            try await bench.enqueue(#"{"sendId": "after", "uid": "ann"}"#)
+            try await deliverAll(bench, sender, webhook, looks: 2)
+            #expect(endpoint.taken.map { $0["sendId"] } == ["after"])
+            #expect(log.events.map { $0.metadata?["cursor"] } == ["1000-0"])
+        }
+    }
+
+    @Test("a position that is remembered from before a failover is not stored: what is numbered anew is sent")
+    func failedOver() async throws {
+        try await SendingBench.with { bench in
+            let webhook = webhook()
+            let endpoint = WebhookEndpoint { number in
+                if number == 0 {
+                    // The standby did not have these outcomes yet.
+                    try await bench.pool.execute("DELETE FROM pushOutcomes")
+                    try await bench.pool.execute("UPDATE pushOutcomeNumbers SET lastNumber = 0")
+                }
+                return 200
+            }
+            let sender = sender(bench, webhook, endpoint)
+            try await deliverAll(bench, sender, webhook)
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "lost", "uid": "ann"}"#)
+            try await deliverAll(bench, sender, webhook)
+            try await bench.enqueue(#"{"sendId": "new", "uid": "ann"}"#)
+            try await deliverAll(bench, sender, webhook)
+            #expect(endpoint.taken.map { $0["sendId"] } == ["lost", "new"])
+        }
+    }
+
     @Test("outcomes that are refused for a day are left out and counted, and can be replayed; the secret of the address is in no error")
     func refused() async throws {
         try await SendingBench.with { bench in
