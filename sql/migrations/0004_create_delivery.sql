@@ -321,7 +321,9 @@ CREATE TABLE pushOutcomes (
     writtenAt timestamptz NOT NULL DEFAULT clock_timestamp(),
     -- JSON: an array of objects with event, sendId and what belongs to the event. docs/openapi.yaml, SendOutcome. Written for each send and
     -- hardly ever read, so it is not parsed when it is written.
-    outcomes  text        NOT NULL
+    outcomes  text        NOT NULL,
+    -- How many: at most 250. A transaction with more writes several rows.
+    count     integer     NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 
 -- Of the time that it takes to write a row, pglz would need half.

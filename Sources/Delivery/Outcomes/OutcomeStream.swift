@@ -51,8 +51,8 @@ package struct OutcomeStream: Sendable {
 
     /// Rows that are numbered in one transaction.
     static let rowLimit = 1000
-    /// Rows that a page with a filter searches.
-    private static let searchLimit = 500
+    /// Outcomes that a page with a filter searches.
+    private static let searchLimit = 1000
 
     private let pool: PostgresPool
     private let search = OutcomeSearch()
@@ -64,7 +64,7 @@ package struct OutcomeStream: Sendable {
     package func end() async throws -> OutcomeCursor {
         while try await number() == Self.rowLimit {}
         let last = try await pool.query(
-            "SELECT number, json_array_length(outcomes::json) FROM pushOutcomes WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1"
+            "SELECT number, count FROM pushOutcomes WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1"
         ).first
         guard let (number, index) = try last?.decode((Int64, Int32).self) else { return .start }
         return OutcomeCursor(number: number, index: Int64(index))
@@ -95,7 +95,8 @@ package struct OutcomeStream: Sendable {
             return 0
         }
         let numbered: Int? = try await pool.performTransaction { connection in
-            // Its own statement: the next one sees what the last holder of the lock has numbered.
+            // Its own statement: the next one sees what the last holder of the lock has numbered. Rows that `forget` is removing are
+            // locked: they get no number, as `lastNumber` would then not be that of the last row.
             let locked = try connection.query("SELECT lastNumber FROM pushOutcomeNumbers FOR UPDATE SKIP LOCKED")
             guard let lastNumber = try locked.first?.decode(Int64.self) else { return nil }
             let numbered = try connection.execute(
@@ -103,7 +104,7 @@ package struct OutcomeStream: Sendable {
                 UPDATE pushOutcomes o SET number = \(lastNumber) + fresh.place FROM (
                     SELECT outcomeId, row_number() OVER (ORDER BY outcomeId) AS place FROM (
                         SELECT outcomeId FROM pushOutcomes WHERE number IS NULL AND outcomeId >= \(start)
-                        ORDER BY outcomeId LIMIT \(Self.rowLimit)
+                        ORDER BY outcomeId LIMIT \(Self.rowLimit) FOR UPDATE SKIP LOCKED
                     ) oldest
                 ) fresh WHERE o.outcomeId = fresh.outcomeId
                 """
@@ -123,20 +124,29 @@ package struct OutcomeStream: Sendable {
         """
     }
 
-    /// The outcomes that match, in order, then the end of what was searched, without an outcome. Each row has one outcome or more, so without a
-    /// filter as many are read as outcomes are asked for.
+    /// The outcomes that match, in order, then the end of what was searched, without an outcome. Reads as many rows as have the outcomes that are
+    /// asked for, or are to be searched.
+    ///
+    /// A sub-select with `OFFSET` is looked up for each outcome: PostgreSQL takes an array of JSON for a hundred outcomes, and would rather read
+    /// the whole tables.
     static func read(after cursor: OutcomeCursor, _ filter: Filter, limit: Int) -> Query {
-        """
+        let outcomes = Int64(filter == Filter() ? limit : max(limit, searchLimit)) + cursor.index
+        return """
         WITH searched AS MATERIALIZED (
-            SELECT number, writtenAt, outcomes FROM pushOutcomes WHERE number >= \(cursor.number) ORDER BY number
-            LIMIT \(filter == Filter() ? limit + 1 : max(limit + 1, searchLimit))
+            SELECT number, writtenAt, outcomes, count FROM (
+                SELECT number, writtenAt, outcomes, count, sum(count) OVER (ORDER BY number) - count AS before FROM (
+                    SELECT number, writtenAt, outcomes, count FROM pushOutcomes WHERE number >= \(cursor.number) ORDER BY number
+                    LIMIT \(outcomes + 1)
+                ) next
+            ) counted WHERE before < \(outcomes)
         ), matching AS (
-            SELECT s.number, e.index, e.outcome - 'deliveryId' || jsonb_build_object('sendId', p.sendId, 'author', p.author, 'uid', d.uid,
-                'deviceId', d.deviceId, 'platform', d.platform, 'provider', d.provider, 'environment', d.environment, 'app', d.app,
-                'at', to_char(s.writtenAt AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) AS outcome
+            SELECT s.number, e.index, s.writtenAt, e.outcome, p.sendId, p.author, d.uid, d.deviceId, d.platform, d.provider, d.environment,
+                d.app
             FROM searched s CROSS JOIN LATERAL jsonb_array_elements(s.outcomes::jsonb) WITH ORDINALITY AS e(outcome, index)
-            LEFT JOIN pushDeliveries d ON d.deliveryId = (e.outcome->>'deliveryId')::bigint
-            LEFT JOIN pushSends p ON p.sendId = coalesce(d.sendId, e.outcome->>'sendId')
+            LEFT JOIN LATERAL (
+                SELECT * FROM pushDeliveries WHERE deliveryId = (e.outcome->>'deliveryId')::bigint OFFSET 0
+            ) d ON true
+            LEFT JOIN LATERAL (SELECT * FROM pushSends WHERE sendId = coalesce(d.sendId, e.outcome->>'sendId') OFFSET 0) p ON true
             WHERE (s.number, e.index) > (\(cursor.number), \(cursor.index))
               -- What was forgotten or erased is none. Only alerts have no send.
               AND (p.sendId IS NOT NULL OR e.outcome ? 'alert' AND (d.deliveryId IS NOT NULL OR NOT e.outcome ? 'deliveryId'))
@@ -146,9 +156,12 @@ package struct OutcomeStream: Sendable {
               AND (\(filter.events == nil) OR e.outcome->>'event' = ANY(\(Array(filter.events ?? []))))
             ORDER BY s.number, e.index LIMIT \(limit)
         )
-        SELECT number, index, jsonb_strip_nulls(outcome) FROM matching
+        SELECT number, index, jsonb_strip_nulls(outcome - 'deliveryId' || jsonb_build_object('sendId', sendId, 'author', author, 'uid', uid,
+            'deviceId', deviceId, 'platform', platform, 'provider', provider, 'environment', environment, 'app', app,
+            'at', to_char(writtenAt AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
+        FROM matching
         UNION ALL
-        SELECT * FROM (SELECT number, json_array_length(outcomes::json)::bigint, NULL::jsonb FROM searched ORDER BY number DESC LIMIT 1) last
+        SELECT * FROM (SELECT number, count::bigint, NULL::jsonb FROM searched ORDER BY number DESC LIMIT 1) last
         WHERE (SELECT count(*) FROM matching) < \(limit)
         ORDER BY 1, 2
         """

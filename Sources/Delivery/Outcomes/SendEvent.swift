@@ -55,8 +55,11 @@ extension DeliveryEvent {
     }
 }
 
-/// Writes events of sends into `pushOutcomes`, in the transaction that makes them true: one row each time.
+/// Writes events of sends into `pushOutcomes`, in the transaction that makes them true.
 enum SendEvents {
+    /// Events of a row, so that a reader can take as many rows as it needs outcomes.
+    static let rowLimit = 250
+
     static func record(_ events: [DeliveryEvent], on connection: BlockingConnection) throws {
         try insert(events, on: connection) { $0.write(to: &$1) }
     }
@@ -82,11 +85,13 @@ enum SendEvents {
         on connection: BlockingConnection,
         write: (Event, inout JSONWriter) -> Void
     ) throws {
-        guard !events.isEmpty else { return }
-        var json = JSONWriter()
-        json.array { json in
-            for event in events { write(event, &json) }
+        for start in stride(from: 0, to: events.count, by: rowLimit) {
+            let row = events[start..<min(start + rowLimit, events.count)]
+            var json = JSONWriter()
+            json.array { json in
+                for event in row { write(event, &json) }
+            }
+            try connection.executeLater("INSERT INTO pushOutcomes (outcomes, count) VALUES (\(json.text), \(Int32(row.count)))")
         }
-        try connection.executeLater("INSERT INTO pushOutcomes (outcomes) VALUES (\(json.text))")
     }
 }

@@ -124,7 +124,8 @@ struct OutcomeWebhookTests {
             for _ in 0..<3 {
                 try await bench.pool.execute(
                     """
-                    INSERT INTO pushOutcomes (outcomes) SELECT '[{"event": "accepted", "sendId": "none"}]' FROM generate_series(1, 600)
+                    INSERT INTO pushOutcomes (outcomes, count)
+                    SELECT '[{"event": "accepted", "sendId": "none"}]', 1 FROM generate_series(1, 600)
                     """
                 )
             }
