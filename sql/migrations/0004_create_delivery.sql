@@ -88,8 +88,8 @@ COMMENT ON TABLE pushDeliveries IS
     'One row per send and device (or token), and per start or end of a Live Activity. Rows are never updated.';
 COMMENT ON COLUMN pushDeliveries.pushToken IS 'The encrypted token of a send to a token. Never to be granted to analysts, logged or shown.';
 
--- Of the deliveries with one collapseId to one device (or token) only the newest is attempted. Of one key, a newer delivery has a greater
--- deliveryId, since it is taken under the lock of the row.
+-- Of the deliveries with one collapseId to one device (or token) only the newest is attempted. Of those to one device, or to one token that
+-- callers name, a newer delivery has a greater deliveryId, since it is taken under the lock of the row.
 CREATE FUNCTION pushCollapseKey(
     provider pushProvider, app text, environment pushEnvironment, uid text, deviceId text, tokenHash text, collapseId text
 ) RETURNS bytea LANGUAGE sql STABLE PARALLEL SAFE RETURN substring(sha256(convert_to(
@@ -106,6 +106,8 @@ CREATE TABLE pushNewest (
     replaced      bigint,
     -- The caller's order, if it has one: a send with a lower version does not become the newest.
     version       bigint,
+    -- Up to this deliveryId deliveries are older, whatever their version: one without a version came after them.
+    versionsSince bigint,
     -- Of a send that is stored in portions: pushFanOuts.acceptedAs. It is older than what was stored after it was accepted.
     acceptedAs    bigint,
     -- The delivery that is being attempted. Newer ones wait until its outcome is written, or until inFlightUntil.

@@ -11,13 +11,12 @@ extension NewestQueries {
     /// Which of these claimed deliveries may be attempted; those are in flight now.
     static func begin(_ claimed: [(deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)]) -> Query {
         """
-        WITH open AS MATERIALIZED (
-            SELECT DISTINCT ON (tokenKey) tokenKey, c.deliveryId, c.expiresAt
+        WITH claimed AS (
+            SELECT tokenKey, c.deliveryId, n.version, n.versionsSince, c.expiresAt
             FROM unnest(\(claimed.map(\.deliveryId)), \(claimed.map(\.keys.own)), \(claimed.map(\.keys.token)), \(claimed.map(\.expiresAt)))
                 AS c(deliveryId, ownKey, tokenKey, expiresAt)
             JOIN pushNewest n ON n.collapseKey = c.ownKey AND n.deliveryId = c.deliveryId
-            ORDER BY tokenKey, c.deliveryId DESC
-        )
+        ), \(open("claimed"))
         \(begin)
         """
     }
@@ -25,16 +24,19 @@ extension NewestQueries {
     /// Of the deliveries `open`, the newest to each token: those that are in flight now, null for each other one. That one waits, and is the
     /// newest for which `finish` looks.
     static let begin: Query = """
-        INSERT INTO pushNewest AS n (collapseKey, deliveryId, inFlight, inFlightUntil, expiresAt)
-        SELECT tokenKey, deliveryId, deliveryId, clock_timestamp() + \(flightLimit.inSeconds) * interval '1 second', expiresAt
+        INSERT INTO pushNewest AS n (collapseKey, deliveryId, version, versionsSince, inFlight, inFlightUntil, expiresAt)
+        SELECT tokenKey, deliveryId, version, versionsSince, deliveryId, clock_timestamp() + \(flightLimit.inSeconds) * interval '1 second',
+            expiresAt
         FROM open ORDER BY tokenKey
-        ON CONFLICT (collapseKey) DO UPDATE SET deliveryId = excluded.deliveryId, expiresAt = greatest(n.expiresAt, excluded.expiresAt),
+        ON CONFLICT (collapseKey) DO UPDATE SET deliveryId = excluded.deliveryId, version = excluded.version,
+            versionsSince = greatest(excluded.versionsSince, CASE WHEN n.version IS NULL THEN n.deliveryId ELSE n.versionsSince END),
+            expiresAt = greatest(n.expiresAt, excluded.expiresAt),
             (inFlight, inFlightUntil) = (
                 SELECT CASE WHEN isFree THEN excluded.inFlight ELSE n.inFlight END,
                     CASE WHEN isFree THEN excluded.inFlightUntil ELSE n.inFlightUntil END
                 FROM (SELECT n.inFlight IS NULL OR n.inFlight = excluded.inFlight OR n.inFlightUntil <= clock_timestamp() AS isFree) f
             )
-        WHERE n.deliveryId <= excluded.deliveryId
+        WHERE \(replaces("excluded", "n"))
         RETURNING CASE WHEN inFlight = deliveryId THEN deliveryId END AS deliveryId
         """
 
@@ -42,7 +44,7 @@ extension NewestQueries {
     /// to wait.
     static func refusals(_ claimed: [(deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)]) -> Query {
         """
-        SELECT c.deliveryId, own.deliveryId IS NULL OR greatest(own.deliveryId, token.deliveryId) > c.deliveryId,
+        SELECT c.deliveryId, own.deliveryId IS DISTINCT FROM c.deliveryId OR (\(replaces("own", "token"))) IS FALSE,
             coalesce(token.inFlightUntil, clock_timestamp())
         FROM unnest(\(claimed.map(\.deliveryId)), \(claimed.map(\.keys.own)), \(claimed.map(\.keys.token))) AS c(deliveryId, ownKey, tokenKey)
         LEFT JOIN pushNewest own ON own.collapseKey = c.ownKey LEFT JOIN pushNewest token ON token.collapseKey = c.tokenKey
@@ -83,16 +85,21 @@ extension NewestQueries {
         var waiting: [(deliveryId: Int64, until: Timestamp)] = []
         for outcome in outcomes {
             let token = known[outcome.keys.token]
-            let newer = [known[outcome.keys.own], token].compactMap { $0?.newest }.max().flatMap { $0 > outcome.deliveryId ? $0 : nil }
-            if newer != nil { replaced.insert(outcome.deliveryId) }
+            let isNewest = { (row: Int64?) in row == nil || row == outcome.deliveryId }
+            let isNewestOfToken = isNewest(token?.newest)
+            // What was in flight has been the newest of its token. One that was not need not have been: if it is not, its next claim decides.
+            if !isNewest(known[outcome.keys.own]?.newest) || !isNewestOfToken && outcome.waitsUntil == nil {
+                replaced.insert(outcome.deliveryId)
+            }
             guard let token else { continue }
-            // The flight may have ended since, or does so in this batch: what ended it did not find this delivery scheduled.
-            if let until = outcome.waitsUntil, token.until != until || token.inFlight.map(ended.contains) != false {
+            // The flight may have ended since, or does so in this batch: what ended it did not find this delivery scheduled. It finds only the
+            // newest of the token.
+            if let until = outcome.waitsUntil, !isNewestOfToken || token.until != until || token.inFlight.map(ended.contains) != false {
                 due[outcome.deliveryId] = token.now
             }
             guard token.inFlight == outcome.deliveryId else { continue }
             flights.append(outcome.keys.token)
-            if let newer, let until = token.until { waiting.append((newer, until)) }
+            if !isNewestOfToken, let until = token.until { waiting.append((token.newest, until)) }
         }
         // What waits does so until exactly this time. By arrays: next to an old snapshot a join may read all that has ever waited. Who has one
         // locked ends it or moves it: an even newer one may be being stored.

@@ -3,9 +3,9 @@ import PushContract
 
 /// The SQL of "newest wins": of the deliveries with one `collapseId` to one device or token only the newest is attempted.
 ///
-/// The order is that of locking the row of `pushNewest`, or the caller's `version`. What waits when a newer one comes ends as superseded: at once
-/// if it is scheduled (a retry, behind a circuit, not due yet), else when a worker comes to it, so that nothing searches `pushReady`. An older
-/// one that is in flight is waited for.
+/// The order is that of locking the row of `pushNewest`; of two with a `version`, that of their versions, unless one without came in between.
+/// What waits when a newer one comes ends as superseded: at once if it is scheduled (a retry, behind a circuit, not due yet), else when a worker
+/// comes to it, so that nothing searches `pushReady`. An older one that is in flight is waited for.
 enum NewestQueries {
     private static let nextId: Query = "nextval('pushDeliveries_deliveryId_seq')"
 
@@ -14,6 +14,8 @@ enum NewestQueries {
         var deliveryId: Int64
         /// Of its device; of its token if it is sent to one.
         var key: [UInt8]
+        /// As the row of `pushNewest` has it.
+        var versionsSince: Int64?
         var entry: WaitingDelivery
     }
 
@@ -22,7 +24,9 @@ enum NewestQueries {
         guard !entries.isEmpty else { return [] }
         let mayBeLater = entries.contains { $0.send.notBefore != nil }
         let inserted = try insert(EnqueueQueries.rows(entries), mayBeLater: mayBeLater, now: now, on: connection)
-        return inserted.direct.map { Flight(deliveryId: $0.deliveryId, key: $0.key, entry: entries[$0.index]) }
+        return inserted.direct.map {
+            Flight(deliveryId: $0.deliveryId, key: $0.key, versionsSince: $0.versionsSince, entry: entries[$0.index])
+        }
     }
 
     /// The same for rows as of `EnqueueQueries.rows`; how many, and the direct ones with their index among the rows.
@@ -34,16 +38,18 @@ enum NewestQueries {
         acceptedAs: Int64? = nil,
         now: Timestamp,
         on connection: BlockingConnection
-    ) throws -> (count: Int, direct: [(index: Int, deliveryId: Int64, key: [UInt8])]) {
+    ) throws -> (count: Int, direct: [(index: Int, deliveryId: Int64, key: [UInt8], versionsSince: Int64?)]) {
         var count = 0
-        var direct: [(index: Int, deliveryId: Int64, key: [UInt8])] = []
+        var direct: [(index: Int, deliveryId: Int64, key: [UInt8], versionsSince: Int64?)] = []
         var superseded: [(deliveryId: Int64, attempts: Int)] = []
         for row in try connection.query(insert(rows, mayBeLater: mayBeLater, acceptedAs: acceptedAs, now: now)) {
-            let (total, deliveryId, attempts, ordinal, key) = try row.decode((Int, Int64?, Int32?, Int64?, [UInt8]?).self)
+            let (total, deliveryId, attempts, ordinal, key, versionsSince) = try row.decode(
+                (Int, Int64?, Int32?, Int64?, [UInt8]?, Int64?).self
+            )
             count = total
             guard let deliveryId else { continue }
             if let ordinal, let key {
-                direct.append((Int(ordinal) - 1, deliveryId, key))
+                direct.append((Int(ordinal) - 1, deliveryId, key, versionsSince))
             } else {
                 superseded.append((deliveryId, Int(attempts ?? 0)))
             }
@@ -52,8 +58,38 @@ enum NewestQueries {
         return (count, direct)
     }
 
+    /// Each of these rows, in an order within each key, with `isFirst`: whether it is the newest after all of its key have come in this order.
+    ///
+    /// One without a `version` replaces all before it: versions are compared only within an `epoch`, which such a row begins.
+    private static func ranked(_ rows: Query, by key: Query, in order: Query) -> Query {
+        """
+        SELECT *, row_number() OVER (PARTITION BY \(key) ORDER BY epoch DESC, version DESC NULLS LAST, \(order) DESC) = 1 AS isFirst
+        FROM (SELECT *, count(*) FILTER (WHERE version IS NULL) OVER (PARTITION BY \(key) ORDER BY \(order)) AS epoch FROM \(rows)) counted
+        """
+    }
+
+    /// `open`: of these deliveries, the newest to each token.
+    static func open(_ deliveries: Query) -> Query {
+        """
+        open AS MATERIALIZED (
+            SELECT * FROM (\(ranked(deliveries, by: "tokenKey", in: "deliveryId"))) ranked WHERE isFirst
+        )
+        """
+    }
+
+    /// Whether a row of `pushNewest` is the same delivery as another's, or a newer one.
+    static func replaces(_ new: Query, _ old: Query) -> Query {
+        """
+        CASE WHEN \(new).version <> \(old).version AND (greatest(\(new).versionsSince, \(old).versionsSince)
+            < least(\(new).deliveryId, \(old).deliveryId)) IS NOT FALSE THEN \(new).version > \(old).version
+            ELSE \(new).deliveryId >= \(old).deliveryId END
+        """
+    }
+
     /// An identity is taken under the lock of the key: the greater, the newer. Keys are locked in one order everywhere, those of devices before
     /// those of tokens: two transactions that need the same rows must not wait for each other.
+    ///
+    /// One that comes with another without a `version` before it (`versionsSince`) replaces what is stored, as that would have.
     ///
     /// A send that is stored in portions has its place since it was accepted: what was stored later is newer.
     static func insert(_ rows: Query, mayBeLater: Bool, acceptedAs: Int64?, now: Timestamp) -> Query {
@@ -61,21 +97,24 @@ enum NewestQueries {
         WITH target AS MATERIALIZED (
             SELECT *, pushCollapseKey(provider, app, environment, uid, deviceId, tokenHash, collapseId) AS collapseKey FROM (\(rows)) t
         ), ranked AS MATERIALIZED (
-            SELECT *, CASE WHEN row_number() OVER (PARTITION BY collapseKey ORDER BY version DESC NULLS FIRST, ordinal DESC) = 1
-                THEN collapseKey END AS firstKey
-            FROM target
+            SELECT *, CASE WHEN isFirst THEN collapseKey END AS firstKey FROM (\(ranked("target", by: "collapseKey", in: "ordinal"))) r
         ), newest AS (
-            INSERT INTO pushNewest AS n (collapseKey, deliveryId, version, acceptedAs, expiresAt)
-            SELECT collapseKey, \(nextId), version, \(acceptedAs)::bigint, expiresAt FROM ranked WHERE firstKey IS NOT NULL
+            INSERT INTO pushNewest AS n (collapseKey, deliveryId, version, versionsSince, acceptedAs, expiresAt)
+            SELECT collapseKey, deliveryId, version, CASE WHEN version IS NOT NULL AND epoch > 0 THEN deliveryId - 1 END,
+                \(acceptedAs)::bigint, expiresAt
+            FROM (SELECT *, \(nextId) AS deliveryId FROM ranked WHERE firstKey IS NOT NULL) r
             ORDER BY deviceId IS NULL, collapseKey
             ON CONFLICT (collapseKey) DO UPDATE SET deliveryId = \(nextId), replaced = n.deliveryId, version = excluded.version,
+                versionsSince = CASE
+                    WHEN excluded.versionsSince IS NULL AND excluded.version >= n.version THEN n.versionsSince
+                    WHEN excluded.version IS NOT NULL THEN greatest(excluded.versionsSince, n.deliveryId) END,
                 acceptedAs = excluded.acceptedAs, expiresAt = greatest(n.expiresAt, excluded.expiresAt)
-            WHERE CASE WHEN excluded.version <> n.version THEN excluded.version > n.version
+            WHERE CASE WHEN excluded.versionsSince IS NULL AND excluded.version <> n.version THEN excluded.version > n.version
                 ELSE excluded.acceptedAs IS NULL OR excluded.acceptedAs >= coalesce(n.acceptedAs, n.deliveryId) END
-            RETURNING n.collapseKey, n.deliveryId, n.replaced
+            RETURNING n.collapseKey, n.deliveryId, n.replaced, n.versionsSince
         ), placed AS MATERIALIZED (
             -- A full join is never a nested loop, which PostgreSQL would take as it does not know how many rows there are.
-            SELECT r.*, coalesce(n.deliveryId, \(nextId)) AS deliveryId, n.deliveryId IS NOT NULL AS isNewest
+            SELECT r.*, coalesce(n.deliveryId, \(nextId)) AS deliveryId, n.deliveryId IS NOT NULL AS isNewest, n.versionsSince
             FROM ranked r FULL JOIN newest n ON n.collapseKey = r.firstKey
         ), stored AS (
             INSERT INTO pushDeliveries
@@ -97,8 +136,8 @@ enum NewestQueries {
             RETURNING deliveryId, attempts
         ), \(EnqueueQueries.waiting("wanted", mayBeLater: mayBeLater))
         SELECT count, e.* FROM (SELECT count(*) FROM placed) total LEFT JOIN (
-            SELECT deliveryId, attempts, NULL::bigint, NULL::bytea FROM superseded
-            UNION ALL SELECT deliveryId, NULL, ordinal, collapseKey FROM placed WHERE isNewest AND isDirect
+            SELECT deliveryId, attempts, NULL::bigint, NULL::bytea, NULL::bigint FROM superseded
+            UNION ALL SELECT deliveryId, NULL, ordinal, collapseKey, versionsSince FROM placed WHERE isNewest AND isDirect
         ) e ON true
         """
     }
@@ -118,18 +157,16 @@ enum NewestQueries {
                 SELECT t.deliveryId, t.queue, 1 AS attemptNumber, lease.leaseToken, lease.claimedAt, \(EnqueueQueries.device),
                     pushCollapseKey(t.provider::pushProvider, t.app, coalesce(v.environment, t.environment::pushEnvironment), t.uid, NULL,
                         coalesce(v.pushTokenHash, t.tokenHash), t.collapseId) AS tokenKey,
-                    t.expiresAt, coalesce(v.pushTokenHash, t.tokenHash) IS NOT NULL AS hasToken
+                    t.version, t.versionsSince, t.expiresAt, coalesce(v.pushTokenHash, t.tokenHash) IS NOT NULL AS hasToken
                 FROM unnest((SELECT \(flights.map(\.deliveryId))), (SELECT \(entries.map(\.queue.id))), (SELECT \(new.map(\.uid))),
                     (SELECT \(new.map(\.deviceId))), (SELECT \(new.map(\.provider.rawValue))), (SELECT \(new.map(\.environment.rawValue))),
                     (SELECT \(new.map(\.app))), (SELECT \(new.map(\.token?.hash))), (SELECT \(entries.map(\.send.content.collapseId))),
-                    (SELECT \(entries.map(\.send.expiresAt))))
-                    AS t(deliveryId, queue, uid, deviceId, provider, environment, app, tokenHash, collapseId, expiresAt)
+                    (SELECT \(entries.map(\.send.version))), (SELECT \(flights.map(\.versionsSince))), (SELECT \(entries.map(\.send.expiresAt))))
+                    AS t(deliveryId, queue, uid, deviceId, provider, environment, app, tokenHash, collapseId, version, versionsSince, expiresAt)
                 CROSS JOIN lease
                 LEFT JOIN devices v ON v.userId = t.uid AND v.deviceId = t.deviceId AND v.provider = t.provider::pushProvider AND v.app = t.app
                     AND v.expiresAt > clock_timestamp()
-            ), open AS MATERIALIZED (
-                SELECT DISTINCT ON (tokenKey) tokenKey, deliveryId, expiresAt FROM target WHERE hasToken ORDER BY tokenKey, deliveryId DESC
-            ), begun AS (
+            ), \(open("(SELECT tokenKey, deliveryId, version, versionsSince, expiresAt FROM target WHERE hasToken) t")), begun AS (
                 \(begin)
             ), started AS MATERIALIZED (
                 SELECT * FROM target WHERE deliveryId IN (SELECT deliveryId FROM begun)

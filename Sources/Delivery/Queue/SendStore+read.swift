@@ -121,7 +121,7 @@ enum ReadQueries {
                 WHEN s.circuitId IS NOT NULL THEN 'blocked'
                 WHEN s.reasonCode IS NOT NULL THEN 'retrying'
                 WHEN s.deliveryId IS NOT NULL THEN 'scheduled'
-                WHEN n.deliveryId > d.deliveryId THEN 'superseded'
+                WHEN n.deliveryId <> d.deliveryId THEN 'superseded'
                 ELSE 'queued' END
         """
 

@@ -23,8 +23,9 @@ struct DirectNewestTests {
         }
     }
 
-    private func send(_ sendId: String, to target: Target, _ number: Int = 1) -> String {
-        #"{"sendId": "\#(sendId)", "title": "t", "collapseId": "match-7", \#(target.members(number))}"#
+    private func send(_ sendId: String, to target: Target, _ number: Int = 1, version: Int? = nil) -> String {
+        let version = version.map { #", "version": \#($0)"# } ?? ""
+        return #"{"sendId": "\#(sendId)", "title": "t", "collapseId": "match-7"\#(version), \#(target.members(number))}"#
     }
 
     /// With phones that are registered, and a queue that is made and empty.
@@ -109,6 +110,30 @@ struct DirectNewestTests {
             }
             #expect(try await bench.send("old").state == .superseded)
             #expect(Set(provider.calls.map(\.sendId)) == ["other", "new"])
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("one with a lower version than its token was sent is not attempted; after one without a version it is leased at once")
+    func versions() async throws {
+        try await with(phones: 1) { bench in
+            let provider = ScriptedProvider()
+            let dispatcher = bench.dispatcher(provider.lookup) { $0.sweep = .milliseconds(1) }
+            let enqueueService = bench.enqueueService(dispatcher)
+            let lower = try bench.post("[\(send("plain", to: .device)),\(send("v3", to: .device, version: 3))]")
+            try await withServices([dispatcher, enqueueService]) {
+                _ = try await enqueueService.submit(try bench.post(send("v10", to: .token, version: 10)))
+                try await eventually("it is sent") { try await bench.send("v10").state == .sent }
+                _ = try await enqueueService.submit(try bench.post(send("v9", to: .device, version: 9)))
+                try await eventually("it has ended") { try await bench.count("pushFinished WHERE outcome = 'superseded'") == 1 }
+                try await bench.refuse("INSERT", on: "pushReady", when: "true")
+                try await eventually("they are stored") { (try? await enqueueService.submit(lower)) != nil }
+                try await eventually("it is sent") { try await bench.send("v3").state == .sent }
+                try await eventually("they have landed") { try await bench.count("pushLeases") == 0 }
+            }
+            #expect(provider.calls.map(\.sendId) == ["v10", "v3"])
+            #expect(try await bench.send("v9").attempts.isEmpty)
+            #expect(try await bench.send("plain").state == .superseded)
             #expect(try await bench.deliveriesOutOfPlace() == 0)
         }
     }

@@ -14,6 +14,11 @@ struct NewestTests {
         #"{"sendId": "\#(sendId)", "uid": "ann", "title": "\#(sendId)", "collapseId": "match-7"\#(members)}"#
     }
 
+    private func sendToToken(_ sendId: String, members: String = "") -> String {
+        #"{"sendId": "\#(sendId)", "token": "\#(token)", "provider": "apns", "app": "com.example.app", "title": "t", "#
+            + #""collapseId": "match-7"\#(members)}"#
+    }
+
     @Test("a retry does not overwrite what came after it: 45/2 answered 503, 46/2 accepted, 45/2 not attempted again")
     func olderRetry() async throws {
         try await SendingBench.with { bench in
@@ -258,6 +263,153 @@ struct NewestTests {
             try await bench.dispatch(provider)
             #expect(provider.calls.map(\.sendId) == ["plain"])
             #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("of those in one request the same is the newest as if they came one after the other, with versions and without")
+    func mixedVersions() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let versions: [Int?] = [nil, 1, 2]
+            var mixes: [[Int?]] = [[]]
+            for _ in 0..<4 { mixes = mixes.flatMap { mix in versions.map { mix + [$0] } } }
+            func sends(_ prefix: String, _ places: Range<Int>) -> String {
+                var sends: [String] = []
+                for (number, mix) in mixes.enumerated() {
+                    for place in places {
+                        let version = mix[place].map { #", "version": \#($0)"# } ?? ""
+                        sends.append(
+                            #"{"sendId": "\#(prefix)-\#(number)-\#(place)", "uid": "ann", "title": "t", "#
+                                + #""collapseId": "\#(prefix)-\#(number)"\#(version)}"#
+                        )
+                    }
+                }
+                return "[\(sends.joined(separator: ","))]"
+            }
+            for place in 0..<4 { try await bench.enqueue(sends("alone", place..<(place + 1))) }
+            // The first of them is stored before.
+            for places in [0..<1, 1..<4] { try await bench.enqueue(sends("together", places)) }
+            let provider = ScriptedProvider()
+            try await bench.dispatch(provider)
+            let sent = provider.calls.map(\.sendId)
+            let alone = sent.filter { $0.hasPrefix("alone") }.sorted()
+            let together = sent.filter { $0.hasPrefix("together") }.sorted()
+            #expect(alone.count == mixes.count)
+            #expect(together == alone.map { $0.replacing("alone", with: "together") })
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("a lower version is attempted after a higher one if one without a version came in between", arguments: [false, true])
+    func lowerVersion(inOneRequest: Bool) async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let provider = ScriptedProvider()
+            try await bench.enqueue(send("v7", members: #", "version": 7"#))
+            try await bench.dispatch(provider)
+            let next = [send("plain"), send("v3", members: #", "version": 3"#)]
+            for json in inOneRequest ? ["[\(next.joined(separator: ","))]"] : next { try await bench.enqueue(json) }
+            try await bench.dispatch(provider)
+            #expect(provider.calls.map(\.sendId) == ["v7", "v3"])
+            #expect(try await bench.send("plain").state == .superseded)
+        }
+    }
+
+    @Test("a version is compared with the one that was last attempted to the token, whether sends name it or its device")
+    func versionsByToken() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let provider = ScriptedProvider()
+            try await bench.enqueue(send("v10", members: #", "version": 10"#))
+            try await bench.dispatch(provider)
+            try await bench.enqueue(sendToToken("v9", members: #", "version": 9"#))
+            #expect(try await bench.send("v9").state == .superseded)
+            // The app was installed anew.
+            try await bench.register("ann", "tablet", token: token)
+            try await bench.enqueue(send("v8", members: #", "deviceId": "tablet", "version": 8"#))
+            try await bench.dispatch(provider)
+            #expect(try await bench.send("v8").state == .superseded)
+            #expect(provider.calls.map(\.sendId) == ["v10"])
+
+            try await bench.enqueue(send("plain", members: #", "deviceId": "tablet""#))
+            try await bench.dispatch(provider)
+            try await bench.enqueue(sendToToken("v3", members: #", "version": 3"#))
+            try await bench.dispatch(provider)
+            #expect(provider.calls.map(\.sendId) == ["v10", "plain", "v3"])
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("a higher version that came first is attempted, also again, and a lower one to the same token is not", arguments: [1, 2])
+    func higherVersionFirst(claimedAtOnce: Int) async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(send("v10", members: #", "version": 10"#))
+            try await bench.enqueue(sendToToken("v9", members: #", "version": 9"#))
+            var claimed = try await bench.claim(claimedAtOnce)
+            if claimedAtOnce == 1 {
+                #expect(try await bench.send("v9").state == .superseded)
+                claimed += try await bench.claim()
+            }
+            #expect(claimed.map(\.sendId) == ["v10", "v9"])
+            #expect(claimed.map(\.newestVerdict) == [.newest, .superseded])
+            let push = try #require(claimed[0].token)
+            let lower = claimed[1]
+            try await bench.outcomes.write([
+                bench.outcome(of: claimed[0], to: push, .apns(503, "ServiceUnavailable")),
+                QueueDeliveries.Outcome(consequence: lower.consequence(.superseded), lease: lower.lease, at: lower.claimedAt),
+            ])
+            #expect(try await bench.send("v10").state == .retrying)
+            try await bench.pool.execute("UPDATE pushScheduled SET runAt = now()")
+            let provider = ScriptedProvider()
+            try await bench.dispatch(provider)
+            #expect(provider.calls.map(\.sendId) == ["v10"])
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("a higher version that was stored earlier waits for a lower one in flight, which is not attempted again")
+    func higherVersionLater() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let soon = Timestamp.now() + .seconds(600)
+            try await bench.enqueue(send("v10", members: #", "version": 10, "notBefore": "\#(soon.rfc3339)""#))
+            try await bench.enqueue(sendToToken("v9", members: #", "version": 9"#))
+            let lower = try await bench.claim()[0]
+            #expect(lower.newestVerdict == .newest)
+            try await bench.pool.execute("UPDATE pushScheduled SET runAt = now()")
+            #expect(try await bench.store.promote() == 1)
+            let higher = try await bench.claim()[0]
+            guard case .end(let waiting) = Preflight.decide(higher, now: higher.claimedAt) else { return #expect(Bool(false)) }
+            try await bench.outcomes.write(
+                [QueueDeliveries.Outcome(consequence: higher.consequence(waiting), lease: higher.lease, at: higher.claimedAt)]
+            )
+            #expect(try await bench.send("v10").state == .scheduled)
+            #expect(try await bench.store.promote() == 0)
+
+            let push = try #require(lower.token)
+            try await bench.outcomes.write([bench.outcome(of: lower, to: push, .apns(503, "ServiceUnavailable"))])
+            #expect(try await bench.send("v9").state == .superseded)
+            #expect(try await bench.store.promote() == 1)
+            #expect(try await bench.claim().map(\.newestVerdict) == [.newest])
+        }
+    }
+
+    @Test("a higher version is not attempted after a lower one if one without a version came in between")
+    func higherVersionReplaced() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let provider = ScriptedProvider()
+            let soon = Timestamp.now() + .seconds(600)
+            try await bench.enqueue(send("v10", members: #", "version": 10, "notBefore": "\#(soon.rfc3339)""#))
+            for json in [sendToToken("plain"), sendToToken("v9", members: #", "version": 9"#)] {
+                try await bench.enqueue(json)
+                try await bench.dispatch(provider)
+            }
+            try await bench.pool.execute("UPDATE pushScheduled SET runAt = now()")
+            try await bench.dispatch(provider)
+            #expect(provider.calls.map(\.sendId) == ["plain", "v9"])
+            #expect(try await bench.send("v10").state == .superseded)
         }
     }
 
