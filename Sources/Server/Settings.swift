@@ -109,6 +109,12 @@ struct Settings {
 
     func webhookSecret() throws(ConfigurationError) -> WebhookSecret? {
         guard let secret = try secret(.webhookSecret) else { return nil }
+        guard try url(.webhookURL) != nil else {
+            throw ConfigurationError(
+                "\(ConfigurationKey.webhookSecret.environmentName) (`\(ConfigurationKey.webhookSecret.name)`) needs "
+                    + "\(ConfigurationKey.webhookURL.environmentName) (`\(ConfigurationKey.webhookURL.name)`): it signs what is sent there."
+            )
+        }
         do {
             return try WebhookSecret(secret)
         } catch {

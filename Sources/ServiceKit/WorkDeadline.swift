@@ -21,7 +21,10 @@ package final class WorkDeadline: Sendable {
     package var end: ContinuousClock.Instant { at.withLock { $0 } }
 
     /// Whether this task's work comes too late for its request.
-    package static var isOver: Bool { current.map { $0.end <= .now } ?? false }
+    package static var isOver: Bool { isOver(in: .zero) }
+
+    /// Whether it would if it came `time` later.
+    package static func isOver(in time: Duration) -> Bool { current.map { $0.end - .now <= time } ?? false }
 
     /// Begins anew: the caller has sent its body only now, however slowly, and has its own deadline for that.
     package func restart() { at.withLock { $0 = .now + limit } }

@@ -191,6 +191,10 @@ struct ConfigurationTests {
         (["ADMIN_DATABASE_URL": "hush-hush"], "PUSHWATCH_ADMIN_DATABASE_URL (`admin.database.url`"),
         (["PUBLIC_URL": "watch.example"], "(`public.url`) must begin with https://"),
         (["ALERTS_WEBHOOK_URL": "https:/hooks"], "(`alerts.webhook.url`) must begin with https://"),
+        (
+            ["ALERTS_WEBHOOK_SECRET": "hush-hush"],
+            "PUSHWATCH_ALERTS_WEBHOOK_SECRET (`alerts.webhook.secret`) needs PUSHWATCH_ALERTS_WEBHOOK_URL (`alerts.webhook.url`)"
+        ),
         (["ALERTS_HEARTBEAT_URL": "https://"], "(`alerts.heartbeatUrl`) must begin with https://"),
         (["MATCHES_FEED_URLS": "http://a,b"], "each URL must begin with https://"),
         (["APNS_PRODUCTION_URL": "http://a"], "(`apns.production.url`) must begin with https:// and a host"),

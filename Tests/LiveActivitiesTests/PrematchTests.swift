@@ -119,6 +119,37 @@ struct PrematchTests {
         }
     }
 
+    @Test("an alert that is cancelled, and whose deliveries cannot end yet, has no other before they have")
+    func cancelledLater() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1, startToken: false)
+            try await bench.follow("ann")
+            let alerts = alerts(bench)
+            let startsAt = bench.now + .seconds(600)
+            try await start(bench, at: startsAt)
+            try await alerts.look()
+            // As behind a circuit.
+            try await bench.pool.execute(
+                """
+                WITH moved AS (DELETE FROM pushReady RETURNING deliveryId, queue, attemptNumber)
+                INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber)
+                SELECT deliveryId, queue, clock_timestamp() + interval '1 hour', attemptNumber FROM moved
+                """
+            )
+            try await bench.pool.execute("ALTER TABLE pushFinished ADD CONSTRAINT refuse CHECK (outcome <> 'cancelled')")
+            try await start(bench, at: startsAt + .seconds(60))
+            for _ in 1...2 {
+                try await alerts.look()
+                #expect(try await bench.count("SELECT count(*) FROM pushCancels") == 1)
+                #expect(try await bench.count("SELECT count(*) FROM pushSends") == 1)
+            }
+            try await bench.pool.execute("ALTER TABLE pushFinished DROP CONSTRAINT refuse")
+            try await alerts.look()
+            try await bench.instance.send()
+            #expect(bench.apns.calls.count == 1)
+        }
+    }
+
     @Test("what waits is cancelled when the match moves or does not begin; who got none gets one at the new start")
     func cancelled() async throws {
         try await LiveBench.with { bench in

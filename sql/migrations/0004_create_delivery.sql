@@ -252,12 +252,18 @@ CREATE VIEW pushLeasedDeliveries AS
 
 COMMENT ON VIEW pushLeasedDeliveries IS 'One row per delivery that a worker is sending. A condition on leaseUntil is looked up in an index.';
 
--- Deliveries of a cancelled send leave the queue when they are claimed, so that cancelling never searches pushReady.
+-- Ready deliveries of a cancelled send leave the queue when they are claimed, so that cancelling never searches pushReady.
 CREATE TABLE pushCancels (
-    sendId      text COLLATE "C" PRIMARY KEY,
-    author      text             NOT NULL,
-    cancelledAt timestamptz      NOT NULL
+    sendId          text COLLATE "C" PRIMARY KEY,
+    author          text             NOT NULL,
+    cancelledAt     timestamptz      NOT NULL,
+    -- Scheduled deliveries are ended in portions. Those after afterDeliveryId may be left; it is null once none is. They end with
+    -- lastDeliveryId, which the first portion finds.
+    afterDeliveryId bigint,
+    lastDeliveryId  bigint
 );
+
+CREATE INDEX pushCancels_cancelledAt ON pushCancels (cancelledAt) WHERE afterDeliveryId IS NOT NULL;
 
 COMMENT ON TABLE pushCancels IS 'Sends that were cancelled.';
 

@@ -3,16 +3,18 @@ import Postgres
 import ServiceKit
 import ServiceLifecycle
 
-/// Publishes and samples the queue's depth and age, and forgets sends that are long over.
+/// Publishes and samples the queue's depth and age, ends what is scheduled of cancelled sends, and forgets sends that are long over.
 ///
-/// Every process runs one; they do not disturb each other. Failures are logged; counts are tried again in the next turn, removals in their own
-/// next one.
+/// Every process runs one; they do not disturb each other. Each step is taken whatever became of the others. The first failure of a turn is
+/// logged; counts are tried again when the next one may begin, removals in their own next turn.
 package struct QueueMaintenance: Service {
     private struct Progress {
         var turn = 0
         /// When the next count may begin.
         var countAfter = ContinuousClock.now
     }
+
+    private typealias Step = () async throws -> Void
 
     /// A count reads all that waits, and next to an old snapshot also what was worked off since. It may take one part in so many of the time.
     private static let countShare = 20
@@ -39,13 +41,16 @@ package struct QueueMaintenance: Service {
 
     package func run() async throws {
         let service = PeriodicService("queue maintenance", every: interval, clock: clock, logger: logger, state: Progress()) { progress in
+            defer { progress.turn += 1 }
+            var failed: [any Error] = []
             let start = ContinuousClock.now
             if start >= progress.countAfter {
-                try await count()
+                failed += try await failures(of: [count])
                 progress.countAfter = .now + (.now - start) * Self.countShare
             }
-            defer { progress.turn += 1 }
-            if progress.turn.isMultiple(of: 120) { try await forget() }
+            failed += try await failures(of: [endCancelled])
+            if progress.turn.isMultiple(of: 120) { failed += try await failures(of: forgetting) }
+            if let first = failed.first { throw first }
         }
         try await service.run()
     }
@@ -57,9 +62,20 @@ package struct QueueMaintenance: Service {
         SendMetrics.gauge(try await store.deactivationLimiters.open())
     }
 
-    /// Each step whatever became of the others.
-    private func forget() async throws {
-        let steps: [() async throws -> Void] = [
+    /// What requests that cancelled sends had no time for; of each send as much as a request ends, so that counts are not late.
+    private func endCancelled() async throws {
+        let steps: [Step] = try await store.cancelledWithScheduled().map { sendId in { try await endScheduled(of: sendId) } }
+        if let first = try await failures(of: steps).first { throw first }
+    }
+
+    private func endScheduled(of sendId: String) async throws {
+        try await WorkDeadline.$current.withValue(WorkDeadline(WorkDeadline.requestLimit)) {
+            _ = try await store.endScheduled(of: sendId)
+        }
+    }
+
+    private var forgetting: [Step] {
+        [
             { while try await store.forget(olderThan: retention) {} },
             { while try await store.forgetQueued() == SendStore.forgetLimit {} },
             { try await store.forgetNewest() },
@@ -67,10 +83,14 @@ package struct QueueMaintenance: Service {
             { try await store.deleteClosedCircuits() },
             { try await store.deactivationLimiters.forget() },
         ]
-        var failure: (any Error)?
+    }
+
+    /// Takes each step, whatever became of the others.
+    private func failures(of steps: [Step]) async throws -> [any Error] {
+        var failures: [any Error] = []
         for step in steps {
-            do { try await step() } catch is CancellationError { throw CancellationError() } catch { failure = failure ?? error }
+            do { try await step() } catch is CancellationError { throw CancellationError() } catch { failures.append(error) }
         }
-        if let failure { throw failure }
+        return failures
     }
 }

@@ -8,7 +8,8 @@ extension SendStore {
     /// Removes sends older than `age`, with their deliveries and outcomes; whether there may be more. Their attempts have a retention of their
     /// own.
     ///
-    /// A send lives 28 days at most, so anything older than 30 is over, whatever state it is left in.
+    /// A send lives 28 days at most, so anything older than 30 is over, whatever state it is left in. One with dead letters that were
+    /// retried lives longer; it stays for another day, when its last attempt has ended.
     package func forget(olderThan age: Duration, limit: Int = SendStore.forgetLimit) async throws -> Bool {
         let age = max(age, .seconds(30 * 86_400))
         return try await pool.performTransaction { connection in
@@ -16,6 +17,7 @@ extension SendStore {
             let sendIds = try connection.query(
                 """
                 SELECT sendId FROM pushSends WHERE createdAt < statement_timestamp() - \(age.inSeconds) * interval '1 second'
+                    AND expiresAt < statement_timestamp() - interval '1 day'
                 LIMIT \(sends) FOR UPDATE SKIP LOCKED
                 """
             ).map { try $0.decode(String.self) }

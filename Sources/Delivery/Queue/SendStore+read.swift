@@ -49,41 +49,6 @@ extension SendStore {
             """
         ).map { try $0.decode(String.self) }
     }
-
-    /// Cancels what of a send has not been sent. Nil when there is none with this id; else how many deliveries it stopped at once.
-    ///
-    /// What is not stored yet is not stored any more. Scheduled deliveries end now; ready ones end when a worker comes to them; one that is with
-    /// the provider this moment may still arrive, and is not tried again.
-    package func cancel(_ sendId: String, author: String) async throws -> Int? {
-        try await pool.performTransaction { connection in
-            let known = try connection.query("SELECT 1 FROM pushSends WHERE sendId = \(sendId)")
-            guard !known.isEmpty else { return nil }
-            try connection.execute(
-                """
-                INSERT INTO pushCancels (sendId, author, cancelledAt) VALUES (\(sendId), \(author), clock_timestamp())
-                ON CONFLICT (sendId) DO NOTHING
-                """
-            )
-            try connection.execute("DELETE FROM pushFanOuts WHERE sendId = \(sendId)")
-            let stopped = try connection.query(
-                """
-                WITH stopped AS (
-                    DELETE FROM pushScheduled s USING pushDeliveries d
-                    WHERE d.sendId = \(sendId) AND s.deliveryId = d.deliveryId
-                    RETURNING s.deliveryId, s.queue, s.attemptNumber
-                )
-                INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, finishedAt)
-                SELECT deliveryId, queue, 'cancelled', attemptNumber - 1, clock_timestamp() FROM stopped
-                RETURNING deliveryId, attempts
-                """
-            ).map { row in
-                let (deliveryId, attempts) = try row.decode((Int64, Int32).self)
-                return (deliveryId: deliveryId, attempts: Int(attempts))
-            }
-            try SendEvents.record(.cancelled, stopped, on: connection)
-            return stopped.count
-        }
-    }
 }
 
 enum ReadQueries {

@@ -30,12 +30,12 @@ enum PrematchQueries {
         """
     }
 
-    /// Sends that wait, or may, for a start that does not hold any more.
+    /// Sends that wait, or may, for a start that does not hold any more; also those that are cancelled and of which not all have ended.
     static func outdated(author: String, lead: Duration, now: Timestamp) -> Query {
         """
         SELECT s.sendId FROM pushSends s
         WHERE s.createdAt > \(now - lead - .seconds(3600)) AND s.author = \(author) AND s.expiresAt > \(now)
-            AND NOT EXISTS (SELECT FROM pushCancels c WHERE c.sendId = s.sendId)
+            AND NOT EXISTS (SELECT FROM pushCancels c WHERE c.sendId = s.sendId AND c.afterDeliveryId IS NULL)
             AND NOT EXISTS (SELECT FROM activeMatches m WHERE m.phase = 'scheduled' AND s.sendId = \(sendId))
         """
     }

@@ -90,6 +90,28 @@ struct DeadLetterTests {
         }
     }
 
+    @Test("a redrive of an old send keeps it until it has expired again, and for another day")
+    func retryOld() async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench)
+            try await bench.pool.execute(
+                "UPDATE pushSends SET createdAt = createdAt - interval '44 days', expiresAt = expiresAt - interval '44 days'"
+            )
+            var one = since()
+            one.sendId = "s1"
+            #expect(try await bench.store.retryDeadLetters(one, lifetime: .seconds(7 * 86_400), recording: .test()) == 1)
+            #expect(try await !bench.store.forget(olderThan: .seconds(40 * 86_400)))
+            #expect(try await bench.count("pushSends") == 1)
+            try await bench.dispatch(ScriptedProvider())
+            #expect(try await bench.send("s1").state == .sent)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+
+            try await bench.pool.execute("UPDATE pushSends SET expiresAt = now() - interval '25 hours'")
+            #expect(try await !bench.store.forget(olderThan: .seconds(40 * 86_400)))
+            for table in ["pushSends", "pushDeliveries", "pushFinished"] { #expect(try await bench.count(table) == 0, "\(table)") }
+        }
+    }
+
     @Test("two redrives at once put nothing back twice")
     func concurrent() async throws {
         try await SendingBench.with { bench in

@@ -245,7 +245,9 @@ struct FanOutTests {
                 VALUES ('s1', 'fans', '{}', '{}', '{}', '{}', 1, 0)
                 """
             )
-            try await bench.pool.execute("UPDATE pushSends SET createdAt = now() - interval '60 days'")
+            try await bench.pool.execute(
+                "UPDATE pushSends SET createdAt = now() - interval '60 days', expiresAt = now() - interval '59 days'"
+            )
             #expect(try await bench.store.forget(olderThan: .seconds(45 * 86_400)) == false)
             #expect(try await bench.count("pushFanOuts") == 0)
             #expect(try await bench.count("pushSends") == 0)

@@ -2,6 +2,7 @@ import HTTPServer
 import Postgres
 import Providers
 import PushContract
+import ServiceKit
 import TestDatabase
 import TestSupport
 import Testing
@@ -144,6 +145,46 @@ struct QueueTests {
         }
     }
 
+    @Test("a large send is cancelled at once, whatever becomes of its scheduled deliveries; they end in portions, each once")
+    func cancellingMany() async throws {
+        try await SendingBench.with { bench in
+            for number in 1...35 { try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            let uids = (1...35).map { "\"u\($0)\"" }.joined(separator: ",")
+            let later = (Timestamp.now() + .seconds(3600)).rfc3339
+            try await bench.enqueue(#"{"sendId": "s1", "uids": [\#(uids)], "title": "t", "notBefore": "\#(later)"}"#)
+            // The second portion fails.
+            try await bench.refuse("INSERT", on: "pushFinished", when: "(SELECT count(*) FROM pushFinished) = 10")
+            await #expect(throws: PostgresError.self) { try await bench.store.cancel("s1", author: "test", portion: 10) }
+            #expect(try await bench.send("s1").counts == [.cancelled: 35])
+            #expect(try await bench.count("pushScheduled") == 25)
+            try await bench.pool.execute("DROP FUNCTION refusepushFinished CASCADE")
+            // A request with little time ends one portion.
+            let stopped = try await WorkDeadline.$current.withValue(WorkDeadline(.seconds(5))) {
+                try await bench.store.cancel("s1", author: "test", portion: 10)
+            }
+            #expect(stopped == 10)
+            #expect(try await bench.count("pushScheduled") == 15)
+
+            // What becomes due meanwhile ends when it is claimed.
+            try await bench.pool.execute(
+                """
+                UPDATE pushScheduled SET runAt = clock_timestamp() - interval '1 second'
+                WHERE deliveryId = (SELECT max(deliveryId) FROM pushScheduled)
+                """
+            )
+            let sender = ScriptedProvider()
+            try await bench.dispatch(sender)
+            #expect(sender.calls.isEmpty)
+            #expect(try await bench.count("pushScheduled") == 14)
+            try await withServices([QueueMaintenance(store: bench.store, logger: .silent)]) {
+                try await eventually("all have ended") { try await bench.count("pushFinished") == 35 }
+            }
+            let page = try await OutcomeStream(pool: bench.pool).page(after: .start, .init(events: ["cancelled"]), limit: 100)
+            #expect(page.outcomes.count == 35 && Set(page.outcomes.compactMap { $0["uid"]?.string }).count == 35)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
     @Test("what is not due waits, and goes when it is")
     func notBefore() async throws {
         try await SendingBench.with { bench in
@@ -190,13 +231,21 @@ struct QueueTests {
         }
     }
 
+    private func age(_ bench: SendingBench, _ condition: String = "") async throws {
+        try await bench.pool.execute(
+            """
+            UPDATE pushSends SET createdAt = createdAt - interval '60 days', expiresAt = expiresAt - interval '60 days' \(raw: condition)
+            """
+        )
+    }
+
     @Test("old sends are removed with all that belongs to them; others stay")
     func forgetting() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
             try await bench.enqueue(#"[{"sendId": "old", "uid": "ann"}, {"sendId": "new", "uid": "ann"}]"#)
             try await bench.dispatch(ScriptedProvider())
-            try await bench.pool.execute("UPDATE pushSends SET createdAt = createdAt - interval '60 days' WHERE sendId = 'old'")
+            try await age(bench, "WHERE sendId = 'old'")
             #expect(try await !bench.store.forget(olderThan: .seconds(45 * 86_400)))
             #expect(try await bench.store.send("old") == nil)
             #expect(try await bench.send("new").state == .sent)
@@ -210,7 +259,7 @@ struct QueueTests {
             for number in 1...5 { try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number)) }
             try await bench.enqueue(#"{"sendId": "old", "uids": ["u1", "u2", "u3", "u4", "u5"]}"#)
             try await bench.dispatch(ScriptedProvider())
-            try await bench.pool.execute("UPDATE pushSends SET createdAt = createdAt - interval '60 days'")
+            try await age(bench)
             for left in [3, 1] {
                 #expect(try await bench.store.forget(olderThan: .seconds(45 * 86_400), limit: 2))
                 for table in ["pushDeliveries", "pushFinished"] { #expect(try await bench.count(table) == left, "\(table)") }
@@ -226,13 +275,41 @@ struct QueueTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
             try await bench.enqueue(#"{"sendId": "old", "uid": "ann"}"#)
-            try await bench.pool.execute("UPDATE pushSends SET createdAt = createdAt - interval '60 days'")
+            try await age(bench)
             try await bench.pool.execute("UPDATE pushOutcomes SET writtenAt = writtenAt - interval '60 days'")
             try await bench.refuse("DELETE", on: "pushDeliveries", when: "true")
             try await withServices([QueueMaintenance(store: bench.store, logger: .silent)]) {
                 try await eventually("outcomes are removed") { try await bench.count("pushOutcomes") == 0 }
             }
             #expect(try await bench.count("pushSends") == 1)
+        }
+    }
+
+    @Test("a count that fails stops no removal, and takes its share of the time as one that succeeds")
+    func countingFails() async throws {
+        try await SendingBench.with { bench in
+            // The next one may begin 20 s later.
+            try await bench.pool.execute(
+                """
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RAISE EXCEPTION 'refused'; END $$
+                """
+            )
+            try await bench.pool.execute(
+                "CREATE TRIGGER refuse BEFORE INSERT ON pushQueueSamples FOR EACH STATEMENT EXECUTE FUNCTION refuse()"
+            )
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(#"{"sendId": "s1", "uid": "ann"}"#)
+            try await age(bench)
+            let maintenance = QueueMaintenance(store: bench.store, interval: .milliseconds(1), logger: .silent)
+            try await withServices([maintenance]) {
+                try await eventually("the send is removed") { try await bench.count("pushSends") == 0 }
+                try await bench.pool.execute("DROP FUNCTION refuse CASCADE")
+                try await bench.enqueue(#"{"sendId": "s2", "uid": "ann"}"#)
+                try await age(bench)
+                // 120 turns later.
+                try await eventually("the next one is removed") { try await bench.count("pushSends") == 0 }
+            }
+            #expect(try await bench.count("pushQueueSamples") == 0)
         }
     }
 }
