@@ -49,6 +49,33 @@ struct LiveSendGateTests {
         }
     }
 
+    @Test("a circuit that blocks updates alone is left open by the send queue, and its probe is an update")
+    func updatesAlone() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.forget()
+            bench.apns.answer(LiveBench.updateToken(1), .apns(403, "InvalidProviderToken"), .apns(403, "InvalidProviderToken"))
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(updates(bench) == 1)
+            try await bench.pool.execute("UPDATE pushCircuits SET nextProbeAt = clock_timestamp() + interval '1 hour'")
+            // The update learns that it is blocked.
+            bench.clock.advance(.seconds(61))
+            try await bench.score(runs: 3)
+            try await bench.run()
+            try await bench.pool.execute("UPDATE pushCircuits SET nextProbeAt = clock_timestamp() - interval '1 second'")
+            try await bench.instance.send()
+            #expect(try await bench.count("SELECT count(*) FROM pushCircuits WHERE closedAt IS NULL AND probes = 0") == 1)
+            #expect(updates(bench) == 1)
+            bench.clock.advance(.seconds(61))
+            try await bench.run()
+            #expect(updates(bench) == 2)
+            #expect(try await bench.count("SELECT count(*) FROM pushCircuits WHERE closedAt IS NULL AND probes = 1 AND refusals = 2") == 1)
+            #expect(try await bench.count("SELECT count(*) FROM pushCircuits") == 1)
+        }
+    }
+
     @Test("what other sends have learnt of a credential is heeded: no Live Activity push tries it")
     func othersUseSubjects() async throws {
         try await LiveBench.with { bench in

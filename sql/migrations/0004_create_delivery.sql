@@ -145,7 +145,8 @@ CREATE INDEX pushScheduled_runAt ON pushScheduled (runAt);
 -- Probes and releases, by class; deliveries that were refused under a circuit; retries to release after an outage.
 CREATE INDEX pushScheduled_circuitId ON pushScheduled (circuitId, queue, attemptNumber, deliveryId) WHERE circuitId IS NOT NULL;
 CREATE INDEX pushScheduled_refused ON pushScheduled (circuitId) WHERE circuitId IS NOT NULL AND attemptNumber > 1;
-CREATE INDEX pushScheduled_retrying ON pushScheduled (queue) WHERE circuitId IS NULL AND reasonCode IS NOT NULL;
+CREATE INDEX pushScheduled_retrying ON pushScheduled (queue, deliveryId)
+    WHERE circuitId IS NULL AND reasonCode IS NOT NULL;
 
 COMMENT ON TABLE pushScheduled IS 'Deliveries that can be claimed later: not due yet, waiting for a retry, or blocked by an open circuit.';
 
@@ -410,14 +411,15 @@ CREATE TABLE pushCircuits (
     since         timestamptz      NOT NULL,
     lastRefusedAt timestamptz      NOT NULL,
     refusals      bigint           NOT NULL,
-    -- Probes sent so far, and when the next one may be sent. The worker that advances nextProbeAt sends the probe.
+    -- Probes sent so far, and when the next one may be sent. The worker that advances nextProbeAt sends the probe. After an outage, the one
+    -- that sets it to infinity makes the retries ready.
     probes        integer          NOT NULL DEFAULT 0,
     nextProbeAt   timestamptz      NOT NULL,
     -- Another credential of the scope that was probed already.
     probedWith    text COLLATE "C",
     -- Null while the circuit is open.
     closedAt      timestamptz,
-    -- 'probe', or the operator who closed it.
+    -- 'probe', 'nothing waits', or the operator who closed it.
     closedBy      text
 );
 

@@ -6,6 +6,8 @@ package struct DispatcherConfiguration: Sendable {
     package var capacity: Int
     /// Deliveries taken by one claim at most.
     package var claimLimit: Int
+    /// Deliveries that one round makes ready when a circuit has closed, and as many retries.
+    var releaseLimit = 1000
     /// How long a claim holds. Longer than any provider request may take.
     package var lease: Duration
     /// Pause after a round that found nothing: from `shortestPause`, doubling up to `longestPause`.

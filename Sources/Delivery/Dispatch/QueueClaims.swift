@@ -17,7 +17,8 @@ struct QueueClaims {
     /// What was ready at the latest sweep came no later than this, and at the one before.
     private var lastReady: Int64 = 0
     private var readyBefore: Int64 = 0
-    /// What was due before this, by the database's clock, is not searched for; nil: everything is.
+    /// What was due before this, by the database's clock, is not searched for, nor what circuits blocked that closed before; nil: everything
+    /// is.
     private(set) var dueSince: Timestamp?
     /// Everything that was due then has been found.
     private var dueReached: Timestamp?
@@ -26,8 +27,10 @@ struct QueueClaims {
     private var searchStart = SearchStart()
     var throttles: [SendThrottle] = []
     var sweptAt: ContinuousClock.Instant?
-    /// Deliveries of closed circuits are left to make ready.
-    var isReleasing = false
+    /// Closed circuits whose deliveries are left to make ready.
+    var unblocked: Set<Int64> = []
+    /// Queues with retries that are left to make ready after an outage, the most urgent first, each with the last delivery that was.
+    var retries: [(queue: Int32, after: Int64)] = []
     /// When something of a paced queue was last claimed.
     var pacedAt: [Int32: ContinuousClock.Instant] = [:]
 
@@ -38,6 +41,8 @@ struct QueueClaims {
     private static let pacedInterval = Duration.milliseconds(100)
 
     init(policy: QueueScheduler.Policy) { self.policy = policy }
+
+    var isReleasing: Bool { !unblocked.isEmpty || !retries.isEmpty }
 
     /// The scheduler of a credential's queues.
     subscript(credential: SendSlots.Credential) -> QueueScheduler {

@@ -76,17 +76,41 @@ extension SendDispatcher {
         SendSlots.Credential(provider: scope.provider, environment: scope.environment, name: pipeline.credential(for: scope))
     }
 
-    /// Makes ready what a circuit blocked that has closed, and begins slowly after an outage: a part of it in each round, as others are not
-    /// to wait for all of it. A sweep also finds what was blocked after its circuit had closed, or before this process started.
+    /// Makes ready what a circuit blocked that has closed, and retries of its outage, and begins slowly after that: a part of them in each
+    /// round, as others are not to wait for all. A sweep also finds what was blocked after its circuit had closed, or before this process
+    /// started.
     private func release(isSweep: Bool, _ queueClaims: inout QueueClaims) async throws {
         let closed = pipeline.gate.takeClosed()
         for scope in closed where scope.kind.isOutage {
             slots.restart(SendSlots.Credential(provider: scope.provider, environment: scope.environment, name: scope.credential))
         }
-        guard isSweep || queueClaims.isReleasing || !closed.isEmpty else { return }
-        let limit = 1000
-        queueClaims.isReleasing = true
-        queueClaims.isReleasing = try await store.requeueUnblocked(limit: limit) == limit
+        if isSweep || !closed.isEmpty {
+            let unblocked = try await store.unblockedCircuits(since: queueClaims.dueSince)
+            queueClaims.unblocked.formUnion(unblocked)
+            let queues = try await store.takeOutageQueues()
+            queueClaims.retries += queues.map { (queue: $0, after: Int64(0)) }
+        }
+        let limit = configuration.releaseLimit
+        if !queueClaims.unblocked.isEmpty {
+            let released = try await store.requeueUnblocked(queueClaims.unblocked.sorted(), limit: limit)
+            if released < limit { queueClaims.unblocked = [] }
+        }
+        try await releaseRetries(&queueClaims)
+    }
+
+    /// In the order of the deliveries, so that each is made ready once: one that fails again waits for its time. If this process ends, or a
+    /// round fails, those that are left fall due by themselves, within 15 minutes.
+    private func releaseRetries(_ queueClaims: inout QueueClaims) async throws {
+        var limit = configuration.releaseLimit
+        while limit > 0, let first = queueClaims.retries.first {
+            let released = try await store.requeueRetries(of: first.queue, after: first.after, limit: limit)
+            if let last = released.last, released.count == limit {
+                queueClaims.retries[0].after = last
+            } else {
+                queueClaims.retries.removeFirst()
+            }
+            limit -= released.count
+        }
     }
 
     /// Makes ready what this process leased without learning of it.
@@ -109,22 +133,24 @@ extension SendDispatcher {
 
     /// Takes the turns of probes that are due. How many there were.
     private func claimProbes(of circuits: [Circuit], start: (StartedDelivery) -> Void) async throws -> Int {
+        guard !circuits.isEmpty else { return 0 }
+        try await store.closeIdleCircuits()
         var probes = 0
         for circuit in circuits {
             let credential = pipeline.credential(for: PushScope(circuit.scope))
             let interval = CircuitDecision.probeInterval(circuit, delays: configuration.delays, random: Double.random(in: 0...1))
-            guard try await store.reserveProbe(circuit, credential: credential, interval: interval) else { continue }
-            let probe = try await notingUnknownLeases {
+            // Pushes that no queue holds may wait for it, too. Where they alone do, the probe is theirs.
+            guard try await store.reserveProbe(circuit, credential: credential, interval: interval, fromQueue: true) else { continue }
+            let claimed = try await notingUnknownLeases {
                 try await store.claimProbe(of: circuit, lease: configuration.lease, worker: configuration.worker)
             }
-            if let probe {
-                slots.enter(probe, self.credential(probe.scope), now: .now)
-                start(StartedDelivery(probe))
-                probes += 1
-            } else {
-                // It blocks nothing, so nothing can be a probe: the next delivery is one.
-                try await store.closeCircuit(circuit.id, by: "nothing waits")
+            guard let probe = claimed else {
+                try await store.returnProbe(of: circuit)
+                continue
             }
+            slots.enter(probe, self.credential(probe.scope), now: .now)
+            start(StartedDelivery(probe))
+            probes += 1
         }
         return probes
     }

@@ -150,7 +150,7 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         // Circuits are closed before others are opened: what one outcome of the batch refutes, another may assert.
         report.closed = Set(outcomes.indices.flatMap { outcomes[$0].findings.circuitsClosed })
         try CircuitQueries.close(report.closed, on: connection)
-        try CircuitQueries.rescheduleProbe(
+        try CircuitQueries.returnProbes(
             Set(outcomes.indices.compactMap { outcomes[$0].attempt == nil ? outcomes[$0].lease?.probeOf : nil }),
             on: connection
         )

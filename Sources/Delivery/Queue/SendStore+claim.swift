@@ -144,19 +144,17 @@ enum ClaimQueries {
         """
     }
 
-    /// One delivery that a circuit blocks: those that were attempted least, of these the most urgent class. So one that is refused for a
-    /// fault of its own is not the probe again and again.
+    /// One delivery that a circuit blocks and nobody has locked: those that were attempted least, of these the most urgent class. So one that
+    /// is refused for a fault of its own is not the probe again and again.
     static func probe(circuit: Int64, lease: Duration, worker: String) -> Query {
         """
         WITH picked AS MATERIALIZED (
-            SELECT deliveryId FROM pushScheduled WHERE deliveryId = (
-                SELECT s.deliveryId FROM pushCircuits h JOIN pushQueues q ON q.app = h.app AND q.provider = h.provider
-                CROSS JOIN LATERAL (
-                    SELECT deliveryId, attemptNumber FROM pushScheduled WHERE circuitId = h.circuitId AND queue = q.queue
-                    ORDER BY attemptNumber, deliveryId LIMIT 1
-                ) s
-                WHERE h.circuitId = \(circuit) ORDER BY s.attemptNumber, q.class LIMIT 1
-            ) FOR UPDATE SKIP LOCKED
+            SELECT s.deliveryId FROM pushCircuits h JOIN pushQueues q ON q.app = h.app AND q.provider = h.provider
+            CROSS JOIN LATERAL (
+                SELECT deliveryId, attemptNumber FROM pushScheduled WHERE circuitId = h.circuitId AND queue = q.queue
+                ORDER BY attemptNumber, deliveryId LIMIT 1 FOR UPDATE SKIP LOCKED
+            ) s
+            WHERE h.circuitId = \(circuit) ORDER BY s.attemptNumber, q.class LIMIT 1
         ), taken AS (
             DELETE FROM pushScheduled WHERE deliveryId = ANY(ARRAY(SELECT deliveryId FROM picked))
             RETURNING 0::bigint AS seq, deliveryId, attemptNumber

@@ -9,6 +9,9 @@ package enum CircuitDecision {
     static let firstProbe = Duration.seconds(1)
     /// So many deliveries are tried soon, the refused one included, before probes become rare.
     static let firstProbes = 3
+    /// A circuit that blocks no delivery, and whose probe nobody has made for so long after it fell due, is closed. A process that has
+    /// updates of Live Activities to send takes the turn within two minutes: it tries each of them once a minute.
+    static let idleLimit = Duration.seconds(180)
 
     /// What a push finds.
     package enum Admission: Sendable, Hashable {

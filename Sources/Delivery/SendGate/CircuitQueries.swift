@@ -37,44 +37,26 @@ enum CircuitQueries {
         return Dictionary(uniqueKeysWithValues: circuits.map { ($0.scope, $0) })
     }
 
-    /// Closes circuits; how many were open. The retries of an outage do not wait for their time any more.
-    @discardableResult
-    static func close(_ ids: Set<Int64>, by name: String = probe, on connection: BlockingConnection) throws -> Int {
-        guard !ids.isEmpty else { return 0 }
-        let rows = try connection.query(
+    /// Closes circuits. Each `SendDispatcher` makes ready what they blocked, and one of them the retries of an outage.
+    static func close(_ ids: Set<Int64>, by name: String = probe, on connection: BlockingConnection) throws {
+        guard !ids.isEmpty else { return }
+        try connection.execute(
             """
             UPDATE pushCircuits SET closedAt = clock_timestamp(), closedBy = \(name)
             WHERE circuitId = ANY(\(ids.sorted())) AND closedAt IS NULL
-            RETURNING circuitId, kind <> 'refused'
             """
         )
-        let outages = try rows.compactMap { row in
-            let (id, isOutage) = try row.decode((Int64, Bool).self)
-            return isOutage ? id : nil
-        }
-        if !outages.isEmpty {
-            // Who has one locked ends it or moves it, and may wait for a lock of this transaction's.
-            try connection.execute(
-                """
-                UPDATE pushScheduled SET runAt = clock_timestamp() WHERE deliveryId = ANY(ARRAY(
-                    SELECT s.deliveryId FROM pushCircuits h
-                    JOIN pushQueues q ON q.app = h.app AND q.provider = h.provider AND q.environment = h.environment
-                    JOIN pushScheduled s ON s.queue = q.queue
-                    WHERE h.circuitId = ANY(\(outages)) AND s.circuitId IS NULL AND s.reasonCode IN ('provider_5xx', 'network')
-                      AND s.runAt > clock_timestamp()
-                    FOR UPDATE OF s SKIP LOCKED
-                ))
-                """
-            )
-        }
-        return rows.count
     }
 
-    /// A probe that ended without a try has proved nothing: the next one may go at once.
-    static func rescheduleProbe(_ ids: Set<Int64>, on connection: BlockingConnection) throws {
+    /// Gives back the turns of probes that ended without an attempt, or were not begun: they have proved nothing, and the next one may go at
+    /// once.
+    static func returnProbes(_ ids: Set<Int64>, on connection: BlockingConnection) throws {
         guard !ids.isEmpty else { return }
         try connection.execute(
-            "UPDATE pushCircuits SET nextProbeAt = clock_timestamp() WHERE circuitId = ANY(\(ids.sorted())) AND closedAt IS NULL"
+            """
+            UPDATE pushCircuits SET probes = probes - 1, nextProbeAt = clock_timestamp()
+            WHERE circuitId = ANY(\(ids.sorted())) AND closedAt IS NULL
+            """
         )
     }
 

@@ -4,8 +4,8 @@ import Postgres
 package import PushContract
 
 extension SendStore {
-    /// Closes a circuit, with an entry in the audit; its deliveries become due (`requeueUnblocked`). False when no such circuit is open. Throws
-    /// 403 when its app is none of `apps`.
+    /// Closes a circuit, with an entry in the audit; its deliveries become ready (`requeueUnblocked`). False when no such circuit is open.
+    /// Throws 403 when its app is none of `apps`.
     package func closeCircuit(_ id: Int64, apps: KeyApps = .all, recording audit: AuditRecorder) async throws -> Bool {
         try await pool.performTransaction { connection in
             let circuit = try connection.query(

@@ -56,19 +56,23 @@ extension SendStore {
 
     /// Takes the turn of making a probe: false when somebody else has it. Moves the next turn on by `interval`.
     ///
-    /// - Parameter credential: the one in use here; another than the circuit's has one turn at once.
-    package func reserveProbe(_ circuit: Circuit, credential: String, interval: Duration) async throws -> Bool {
-        try await pool.execute(
+    /// - Parameters:
+    ///   - credential: the one in use here; another than the circuit's has one turn at once.
+    ///   - fromQueue: the probe is to be a delivery that the circuit blocks. Without one the turn is left to others.
+    package func reserveProbe(_ circuit: Circuit, credential: String, interval: Duration, fromQueue: Bool = false) async throws -> Bool {
+        let condition: Query = fromQueue ? "(SELECT true FROM pushScheduled WHERE circuitId = h.circuitId LIMIT 1)" : "true"
+        return try await pool.execute(
             """
-            UPDATE pushCircuits SET probes = probes + 1, probedWith = \(credential),
+            UPDATE pushCircuits h SET probes = probes + 1, probedWith = \(credential),
                 nextProbeAt = clock_timestamp() + \(interval.inSeconds) * interval '1 second'
             WHERE circuitId = \(circuit.id) AND closedAt IS NULL
               AND (nextProbeAt <= clock_timestamp() OR (credential <> \(credential) AND probedWith IS DISTINCT FROM \(credential)))
+              AND \(condition)
             """
         ) == 1
     }
 
-    /// Leases one of the deliveries that a circuit blocks; nil when it blocks none.
+    /// Leases one of the deliveries that a circuit blocks; nil when others have locked all of them, or have ended them.
     func claimProbe(of circuit: Circuit, lease: Duration, worker: String) async throws -> ClaimedDelivery? {
         let rows = try await pool.query(ClaimQueries.probe(circuit: circuit.id, lease: lease, worker: worker))
         guard var delivery = try await complete(rows).first else { return nil }
@@ -76,23 +80,48 @@ extension SendStore {
         return delivery
     }
 
-    /// Closes a circuit that blocks nothing. People close one with an entry in the audit.
-    func closeCircuit(_ id: Int64, by name: String) async throws {
-        _ = try await pool.performTransaction { try CircuitQueries.close([id], by: name, on: $0) }
+    /// Gives back the turn of a probe that was not begun.
+    func returnProbe(of circuit: Circuit) async throws {
+        try await pool.performTransaction { try CircuitQueries.returnProbes([circuit.id], on: $0) }
     }
 
-    /// Makes up to `limit` deliveries ready whose circuit is closed, the most urgent class first; how many.
-    func requeueUnblocked(limit: Int) async throws -> Int {
+    /// Closes the circuits that block nothing and that nobody has made a probe for (`CircuitDecision.idleLimit`). That says nothing of the
+    /// provider, so retries of an outage keep their times.
+    func closeIdleCircuits() async throws {
+        try await pool.execute(
+            """
+            UPDATE pushCircuits h SET closedAt = clock_timestamp(), closedBy = 'nothing waits', nextProbeAt = 'infinity'
+            WHERE closedAt IS NULL AND nextProbeAt < clock_timestamp() - \(CircuitDecision.idleLimit.inSeconds) * interval '1 second'
+              AND (SELECT true FROM pushScheduled WHERE circuitId = h.circuitId LIMIT 1) IS NULL
+            """
+        )
+    }
+
+    /// The circuits that have closed (after `since`, if it is given) and that deliveries still wait for.
+    func unblockedCircuits(since: Timestamp? = nil) async throws -> [Int64] {
+        try await pool.query(
+            """
+            SELECT h.circuitId FROM pushCircuits h
+            CROSS JOIN LATERAL (SELECT FROM pushScheduled WHERE circuitId = h.circuitId LIMIT 1) s
+            WHERE h.closedAt > coalesce(\(since), timestamptz '-infinity')
+            """
+        ).map { try $0.decode(Int64.self) }
+    }
+
+    /// Makes up to `limit` deliveries ready that closed circuits blocked, the most urgent class first; how many.
+    func requeueUnblocked(_ circuits: [Int64], limit: Int) async throws -> Int {
         try await pool.execute(
             """
             WITH freed AS MATERIALIZED (
-                SELECT s.deliveryId FROM pushCircuits h
-                CROSS JOIN LATERAL (SELECT queue FROM pushQueues WHERE app = h.app AND provider = h.provider ORDER BY class) q
+                SELECT s.deliveryId FROM (
+                    SELECT h.circuitId, q.queue FROM pushCircuits h JOIN pushQueues q ON q.app = h.app AND q.provider = h.provider
+                    WHERE h.circuitId = ANY(\(circuits)) ORDER BY q.class
+                ) b
                 CROSS JOIN LATERAL (
-                    SELECT deliveryId FROM pushScheduled WHERE circuitId = h.circuitId AND queue = q.queue
+                    SELECT deliveryId FROM pushScheduled WHERE circuitId = b.circuitId AND queue = b.queue
                     ORDER BY attemptNumber, deliveryId LIMIT \(limit) FOR UPDATE SKIP LOCKED
                 ) s
-                WHERE h.closedAt > clock_timestamp() - interval '1 day' LIMIT \(limit)
+                LIMIT \(limit)
             ), moved AS (
                 DELETE FROM pushScheduled WHERE deliveryId = ANY(ARRAY(SELECT deliveryId FROM freed))
                 RETURNING deliveryId, queue, attemptNumber
@@ -101,6 +130,43 @@ extension SendStore {
             SELECT queue, deliveryId, attemptNumber, clock_timestamp() FROM moved ORDER BY deliveryId
             """
         )
+    }
+
+    /// Queues whose retries need not wait any more, as the outage of a circuit is over, the most urgent first. Each circuit is taken once, by
+    /// one process. After 15 minutes, the longest wait of a retry, none of them is left.
+    func takeOutageQueues() async throws -> [Int32] {
+        try await pool.query(
+            """
+            WITH taken AS (
+                UPDATE pushCircuits SET nextProbeAt = 'infinity'
+                WHERE closedAt > statement_timestamp() - interval '15 minutes' AND kind <> 'refused' AND nextProbeAt < 'infinity'
+                RETURNING app, provider, environment
+            )
+            SELECT queue FROM pushQueues WHERE (app, provider, environment) IN (SELECT app, provider, environment FROM taken)
+            ORDER BY class, queue
+            """
+        ).map { try $0.decode(Int32.self) }
+    }
+
+    /// Makes the first `limit` retries of an outage ready that are behind a delivery; which ones, in order.
+    func requeueRetries(of queue: Int32, after: Int64, limit: Int) async throws -> [Int64] {
+        // Who has one locked ends it or moves it.
+        try await pool.query(
+            """
+            WITH freed AS MATERIALIZED (
+                SELECT deliveryId FROM pushScheduled
+                WHERE queue = \(queue) AND circuitId IS NULL AND reasonCode IN ('provider_5xx', 'network') AND deliveryId > \(after)
+                ORDER BY deliveryId LIMIT \(limit) FOR UPDATE SKIP LOCKED
+            ), moved AS (
+                DELETE FROM pushScheduled WHERE deliveryId = ANY(ARRAY(SELECT deliveryId FROM freed))
+                RETURNING deliveryId, queue, attemptNumber
+            ), ready AS (
+                INSERT INTO pushReady (queue, deliveryId, attemptNumber, readyAt)
+                SELECT queue, deliveryId, attemptNumber, clock_timestamp() FROM moved ORDER BY deliveryId
+            )
+            SELECT deliveryId FROM freed ORDER BY deliveryId
+            """
+        ).map { try $0.decode(Int64.self) }
     }
 
     /// Removes pauses that mean nothing any more, and circuits that closed long ago.

@@ -346,6 +346,66 @@ struct CircuitTests {
         }
     }
 
+    @Test("what a circuit blocked that closed days ago is sent by the first instance that starts")
+    func closedLongAgo() async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench, 1)
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
+            try await bench.pool.execute("UPDATE pushCircuits SET closedAt = now() - interval '2 days', closedBy = 'probe'")
+            #expect(try await bench.store.unblockedCircuits(since: Timestamp.now() - .seconds(86_400)).isEmpty)
+            sender.answer(nil)
+            try await bench.dispatch(sender, slowly)
+            #expect(try await bench.send("s1").state == .sent)
+        }
+    }
+
+    @Test("the probe is a delivery that nobody has locked; where all are, the circuit stays open and keeps its turn", arguments: [1, 2])
+    func lockedProbe(locked: Int) async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench, 2)
+            try await bench.delayProbes()
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
+            #expect(try await bench.store.backlog().blocked == 2)
+            let circuit = try #require(try await bench.store.circuits().first)
+            let tries = sender.calls.count
+            try await makeProbeDue(bench)
+            try await bench.pool.withTransaction { transaction in
+                // In the order of probes.
+                let rows = try await transaction.query(
+                    "SELECT deliveryId FROM pushScheduled ORDER BY attemptNumber, deliveryId LIMIT \(locked) FOR UPDATE"
+                )
+                #expect(rows.count == locked)
+                try await bench.dispatch(sender, slowly)
+            }
+            #expect(sender.calls.count == tries + 2 - locked)
+            #expect(try await bench.store.backlog().blocked == 2)
+            let after = try #require(try await bench.store.circuits().first)
+            #expect(after.id == circuit.id && after.probes == circuit.probes + 2 - locked)
+            let isDue = after.nextProbeAt <= .now() + .seconds(60)
+            #expect(isDue == (locked == 2))
+        }
+    }
+
+    @Test("a circuit that blocks nothing is left to probes of others, and closes when none is made for minutes", arguments: [120.0, 190.0])
+    func idle(seconds: Double) async throws {
+        try await SendingBench.with { bench in
+            try await prepare(bench, 1)
+            let sender = ScriptedProvider()
+            sender.answer(Self.refused)
+            try await bench.dispatch(sender, slowly)
+            #expect(try await bench.store.cancel("s1", author: "test") == 1)
+            try await bench.pool.execute("UPDATE pushCircuits SET nextProbeAt = now() - \(seconds) * interval '1 second'")
+            let before = try await bench.store.circuits()
+            #expect(before.count == 1)
+            try await bench.dispatch(sender, slowly)
+            #expect(try await bench.store.circuits() == (seconds < CircuitDecision.idleLimit.inSeconds ? before : []))
+        }
+    }
+
     @Test("one of two instances makes the probe, also when both look at once")
     func oneProbe() async throws {
         try await SendingBench.with { bench in
@@ -372,7 +432,7 @@ struct CircuitTests {
             try await bench.dispatch(ScriptedProvider([SendingBench.token(1): [Self.refused]]), slowly)
             let circuit = try #require(try await bench.store.circuits().first)
             _ = try await bench.store.closeCircuit(circuit.id, recording: .test("ann"))
-            #expect(try await bench.store.requeueUnblocked(limit: 1000) == 1)
+            #expect(try await bench.store.requeueUnblocked([circuit.id], limit: 1000) == 1)
             let late = try #require(try await bench.claim().first)
             let blocked = DeliveryNext.blocked(.open(circuit.id), after: nil)
             try await bench.outcomes.write([DeliveryOutcome(consequence: late.consequence(blocked), lease: late.lease, at: .now())])

@@ -25,13 +25,17 @@ struct ClaimPlanTests {
         }
     }
 
-    @Test("what a circuit blocked is found by index, also by a plan from when nothing waited")
+    @Test("what a circuit blocked, and retries of an outage, are found by index, also by a plan from when nothing waited")
     func release() async throws {
         try await SendingBench.with { bench in
             try await bench.onOneConnection { pool, store in
                 try await pool.execute("VACUUM ANALYZE pushScheduled")
                 // A prepared statement has a plan of its own from its sixth execution on.
-                for _ in 1...6 { #expect(try await store.requeueUnblocked(limit: 1000) == 0) }
+                for _ in 1...6 {
+                    #expect(try await store.unblockedCircuits().isEmpty)
+                    #expect(try await store.requeueUnblocked([1], limit: 1000) == 0)
+                    #expect(try await store.requeueRetries(of: 77, after: 0, limit: 1000).isEmpty)
+                }
                 try await pool.execute(
                     """
                     INSERT INTO pushQueues (queue, app, provider, environment, class) OVERRIDING SYSTEM VALUE
@@ -49,7 +53,17 @@ struct ClaimPlanTests {
                     SELECT n, 77, clock_timestamp() + interval '1 day', 1, circuitId FROM circuit, generate_series(1, 20000) n
                     """
                 )
-                #expect(try await store.requeueUnblocked(limit: 1000) == 1000)
+                try await pool.execute(
+                    """
+                    INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, reasonCode)
+                    SELECT n, 77, clock_timestamp() + interval '1 hour', 2, 'network' FROM generate_series(20001, 40000) n
+                    """
+                )
+                let circuits = try await store.unblockedCircuits()
+                #expect(circuits == [1])
+                #expect(try await store.requeueUnblocked(circuits, limit: 1000) == 1000)
+                let retries = try await store.requeueRetries(of: 77, after: 20_500, limit: 1000)
+                #expect(retries.count == 1000 && retries.first == 20_501 && retries.last == 21_500)
                 _ = try await pool.query("SELECT pg_stat_force_next_flush()::text")
                 let read = try await pool.query("SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'pushscheduled'")
                 #expect(try read[0].decode(Int64.self) == 0)

@@ -67,7 +67,73 @@ struct OutageTests {
         #expect(openings == [.failing])
     }
 
-    @Test("closing a circuit waits for nobody who has a retry of its outage locked, and frees the others")
+    /// An outage whose first delivery is blocked and whose others wait for their retries, in ten minutes. The probe is due.
+    private func prepareOutage(_ bench: SendingBench, retries: Int) async throws {
+        try await enqueue(bench, 1 + retries)
+        try await bench.pool.execute(
+            """
+            WITH circuit AS (
+                INSERT INTO pushCircuits (kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals,
+                    nextProbeAt)
+                SELECT 'failing', provider, app, environment, '', '', 'key-1', 'x', now(), now(), 1, now() FROM pushQueues LIMIT 1
+                RETURNING circuitId
+            ), ready AS (
+                DELETE FROM pushReady RETURNING deliveryId, queue
+            )
+            INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, reasonCode, circuitId)
+            SELECT deliveryId, queue, now() + interval '10 minutes', 2, 'provider_5xx',
+                CASE WHEN deliveryId = (SELECT min(deliveryId) FROM ready) THEN circuitId END
+            FROM ready CROSS JOIN circuit
+            """
+        )
+    }
+
+    @Test("the outcome that ends an outage changes no retry; a part of them becomes ready in each round")
+    func retriesInParts() async throws {
+        try await SendingBench.with { bench in
+            try await prepareOutage(bench, retries: 25)
+            let dispatcher = bench.dispatcher(ScriptedProvider().lookup) {
+                slowly(&$0)
+                $0.releaseLimit = 10
+            }
+            var queueClaims = QueueClaims(policy: QueueScheduler.Policy())
+            var probes: [StartedDelivery] = []
+            _ = try await dispatcher.round(&queueClaims) { probes.append($0) }
+            #expect(probes.count == 1)
+            let probe = try #require(probes.first)
+            await dispatcher.working { await dispatcher.handle(probe) }
+            #expect(try await bench.store.circuits().isEmpty)
+            let retries = "pushScheduled WHERE runAt > now()"
+            var left = [try await bench.count(retries)]
+            for _ in 1...3 {
+                _ = try await dispatcher.claimed(&queueClaims)
+                left.append(try await bench.count(retries))
+            }
+            #expect(left == [25, 15, 5, 0])
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("a retry that fails again after the outage waits for its time, also for an instance that starts")
+    func failsAgain() async throws {
+        try await SendingBench.with { bench in
+            try await prepareOutage(bench, retries: 25)
+            let sender = ScriptedProvider()
+            sender.answer { _, token in token == "fcm-a-5" ? .fcm(503, "UNAVAILABLE") : nil }
+            for _ in 1...2 {
+                try await bench.dispatch(sender) {
+                    slowly(&$0)
+                    $0.delays.fcm.minimum = .seconds(60)
+                    $0.releaseLimit = 10
+                }
+            }
+            #expect(sender.calls.count { $0.token == "fcm-a-5" } == 1)
+            #expect(try await bench.store.backlog().retrying == 1)
+            #expect(try await bench.count("pushFinished WHERE outcome = 'sent'") == 25)
+        }
+    }
+
+    @Test("the end of an outage waits for nobody who has a retry of it locked, and frees the others")
     func lockedRetry() async throws {
         try await SendingBench.with { bench in
             try await enqueue(bench, 50)
@@ -78,9 +144,11 @@ struct OutageTests {
             let retrying = try await bench.count(retries)
             let circuit = try #require(try await bench.store.circuits().first)
             try #require(retrying > 1)
+            sender.answer(nil)
             try await bench.pool.withTransaction { transaction in
                 _ = try await transaction.query("SELECT FROM \(raw: retries) ORDER BY deliveryId LIMIT 1 FOR UPDATE")
                 #expect(try await bench.store.closeCircuit(circuit.id, recording: .test("test")))
+                try await bench.dispatch(sender, slowly)
             }
             #expect(try await bench.count(retries) == 1)
         }

@@ -40,6 +40,8 @@ struct IsolationDeliveries {
                 "UPDATE pushSends SET expiresAt = createdAt WHERE sendId NOT LIKE 'apns-%' AND expiresAt > clock_timestamp()"
             )
             try await pool.execute("UPDATE pushScheduled SET runAt = clock_timestamp() WHERE runAt > clock_timestamp()")
+            // Where nothing waits, nothing is a probe.
+            try await pool.execute("UPDATE pushCircuits SET closedAt = clock_timestamp(), closedBy = 'bench' WHERE closedAt IS NULL")
             return try await pool.query(
                 """
                 SELECT NOT EXISTS (SELECT FROM pushReady) AND NOT EXISTS (SELECT FROM pushLeases) AND NOT EXISTS (SELECT FROM pushScheduled)
