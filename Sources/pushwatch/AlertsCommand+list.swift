@@ -115,9 +115,11 @@ extension Alert {
         }
         add("Id", id.uuidString.lowercased())
         add("Cause", causeText)
-        add("Observed", text(evidence.observedText, evidence.observed))
-        add("Threshold", evidence.thresholdText)
-        add("Expected", evidence.expected.map(Fraction.rounded))
+        if !isBuiltIn {
+            add("Observed", text(evidence.observedText, evidence.observed))
+            add("Threshold", evidence.thresholdPhrase)
+        }
+        add("Expected", evidence.expectedText)
         add("Worst", evidence.worst == evidence.observed ? nil : text(evidence.worstText, evidence.worst))
         add("Open circuits", evidence.openCircuitsText)
         add("Since", startsAt.rfc3339)
@@ -138,9 +140,9 @@ extension Alert {
         return lines.joined(separator: "\n")
     }
 
-    /// `6 % (90 of 1500) from 2026-01-05T12:20:00Z for 15 min`; a backlog has no counts.
+    /// `6 % (90 of 1500 attempts) from 2026-01-05T12:20:00Z for 15 min`; a backlog has no counts.
     private func text(_ observed: String, _ window: WindowCounts) -> String {
-        let counts = evidence.level.countsAttempts ? " (\(window.counts.bad) of \(window.counts.attempts))" : ""
+        let counts = evidence.level.showsCounts(of: window) ? " (\(window.counts.bad) of \(window.counts.attempts) attempts)" : ""
         return "\(observed)\(counts) from \(window.first.timestamp.rfc3339) for \(window.minutes) min"
     }
 }

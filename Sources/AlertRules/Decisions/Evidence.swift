@@ -45,8 +45,10 @@ package struct Evidence: Sendable, Hashable, Codable {
             return own > others
         }
 
-        /// `bad` of `attempts` are attempts.
-        package var countsAttempts: Bool { ![.trafficDrop, .backlog, .queueAge, .reregistration, .feedSilent].contains(self) }
+        /// `bad` of `attempts` are attempts, and there are some: texts about the window have both counts.
+        package func showsCounts(of window: WindowCounts) -> Bool {
+            window.counts.attempts > 0 && ![.trafficDrop, .backlog, .queueAge, .reregistration, .feedSilent].contains(self)
+        }
 
         /// What is judged is how many of the attempts are bad.
         package var judgesShare: Bool { isMultiple || [.threshold, .blocked, .learning, .absence].contains(self) }
@@ -120,6 +122,18 @@ package struct Evidence: Sendable, Hashable, Codable {
         case .absence, .firstSight: thresholdText
         case .reregistration, .trafficDrop: "below \(thresholdText)"
         }
+    }
+
+    /// `48 bad attempts in that window`; nil when nothing was expected.
+    package var expectedText: String? {
+        guard let expected else { return nil }
+        let unit =
+            switch level {
+            case .reregistration: "devices that return"
+            case .trafficDrop: "attempts in that window"
+            default: "bad attempts in that window"
+            }
+        return "\(Fraction.rounded(expected)) \(unit)"
     }
 
     /// What waits for which credential; nil when nothing does.

@@ -12,6 +12,11 @@ package enum BuiltInAlert: String, Sendable, Hashable, CaseIterable {
     /// Part of their alerts, as a rule's version is.
     package static let version = "built-in/1"
 
+    /// Of the labels of an alert, those that distinguish it from others of the kind and of its severity: the receiver, or the key.
+    package func ownLabels(_ labels: [String: String]) -> [String: String] {
+        labels.filter { !["alertname", "severity"].contains($0.key) }
+    }
+
     /// Of its alerts.
     package var severities: Set<Severity> {
         switch self {

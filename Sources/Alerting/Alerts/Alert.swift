@@ -42,6 +42,15 @@ package struct Alert: Sendable, Hashable {
     /// Who is affected while it goes on; nil before the first look, some minutes after it fired.
     package var impact: AlertImpact?
 
+    /// Raised by Pushwatch about itself: its evidence has a time, and no counts and no threshold.
+    package var isBuiltIn: Bool { BuiltInAlert(rawValue: rule) != nil }
+
+    /// The labels that distinguish it from other alerts of its rule: the group, or those that its built-in alert adds.
+    package var ownLabels: [String: String] {
+        BuiltInAlert(rawValue: rule)?.ownLabels(labels)
+            ?? Dictionary(uniqueKeysWithValues: group.values.map { ($0.key.rawValue, $0.value) })
+    }
+
     /// Recorded and shown, but not notified; with a cause, only to receivers that were notified of that.
     var isMuted: Bool { silencedBy != nil || suppressedBy != nil }
 }

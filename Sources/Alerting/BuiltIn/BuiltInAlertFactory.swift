@@ -55,7 +55,8 @@ enum BuiltInAlertFactory {
             now: now,
             summary: "Receiver \(failure.receiver) rejected \(messages): \(failure.lastError ?? "no reason given")",
             meaning: "The people behind \(failure.receiver) were not notified of an alert, and will not be notified of the next one.",
-            action: "Look at the alerts page for what was rejected, and fix the receiver's address or secret in alerts/receivers.yml.",
+            action: "Look at the page Notifications for what was rejected, and fix the receiver's address or secret in "
+                + "alerts/receivers.yml.",
             sql:
                 "SELECT settledAt, kind, lastError, alertId FROM notifications WHERE receiver = '\(name)' AND state = 'deadLettered' ORDER BY 1;"
         )
@@ -74,7 +75,8 @@ enum BuiltInAlertFactory {
             meaning: severity == .page
                 ? "The people behind \(outage.receiver) have not been notified of a page. It is retried until the receiver accepts it."
                 : "The people behind \(outage.receiver) are notified late. Everything is retried until the receiver accepts it.",
-            action: "Look at the alerts page for what waits; check the receiver's address, its network and its configuration in "
+            action: (severity == .page ? "Notify them another way of what fires now. " : "")
+                + "Look at the page Notifications for what waits; check the receiver's address, its network and its configuration in "
                 + "alerts/receivers.yml.",
             sql:
                 "SELECT createdAt, kind, attempts, nextAttemptAt, lastError, alertId FROM notifications WHERE receiver = '\(name)' AND state = 'pending' ORDER BY 1;"

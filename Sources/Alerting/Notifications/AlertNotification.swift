@@ -56,6 +56,9 @@ package struct AlertNotification: Sendable, Hashable {
     /// The same for every try at this message, so that a receiver can recognise a repetition.
     package var id: String { "\(alertId.uuidString.lowercased())-\(seq)" }
 
+    /// The labels that distinguish the alert from others of its rule: the group, or those that its built-in alert adds.
+    var ownLabels: [String: String] { BuiltInAlert(rawValue: rule)?.ownLabels(labels) ?? group }
+
     /// The on-call page of the alert.
     var pageURL: String { "\(externalURL)/oncall/alerts/\(alertId.uuidString.lowercased())" }
 

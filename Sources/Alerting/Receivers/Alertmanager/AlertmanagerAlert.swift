@@ -22,8 +22,10 @@ struct AlertmanagerAlert: Encodable, Sendable {
         labels["alertname"] = message.rule
         annotations = Dictionary(message.annotations.map { (Self.labelName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
         annotations["runbook_url"] = message.runbookURL
-        annotations["observed"] = message.evidence.observedText
-        annotations["threshold"] = message.evidence.thresholdText
+        if BuiltInAlert(rawValue: message.rule) == nil {
+            annotations["observed"] = message.evidence.observedText
+            annotations["threshold"] = message.evidence.thresholdText
+        }
         annotations["alertId"] = message.alertId.uuidString.lowercased()
         annotations["stale_since"] = staleSince?.rfc3339
         startsAt = message.startsAt.rfc3339

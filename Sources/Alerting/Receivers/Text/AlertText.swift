@@ -20,10 +20,8 @@ struct AlertText {
 
     /// Names the alert and never changes within it, so that receivers and people can see what belongs together.
     var title: String {
-        let group =
-            message.group.isEmpty
-            ? "" : " " + message.group.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
-        return "[\(message.severity.rawValue)] \(message.rule)\(group) #\(shortId)"
+        let labels = message.ownLabels.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        return "[\(message.severity.rawValue)] \(message.rule)\(labels) #\(shortId)"
     }
 
     /// Enough of the alert's id to distinguish a repeated message from a second alert.
@@ -56,27 +54,20 @@ struct AlertText {
         let facts = ["since \(Minute(message.startsAt).clock)", affected, AlertCause(message.contributors).text].compactMap { $0 }
         return text + " (" + facts.joined(separator: "; ") + ")"
     }
-    var meaning: String? { message.annotations["meaning"] }
+    /// Not of an alert that is over, unless nothing was delivered before: it describes what goes on.
+    var meaning: String? { message.kind == .firing || message.supersedesFiring ? message.annotations["meaning"] : nil }
     var action: String? { message.kind == .firing ? message.annotations["action"] : nil }
 
     var facts: [TextField] {
         let evidence = message.evidence
-        var facts = [
-            TextField(
-                name: "Observed",
-                value: "\(evidence.observedText) (\(evidence.observed.counts.bad) of \(evidence.observed.counts.attempts))"
-            ),
-            TextField(name: "Threshold", value: evidence.thresholdText),
-            TextField(
-                name: "Window",
-                value: "\(evidence.observed.first.timestamp.rfc3339) – \((evidence.observed.last + 1).timestamp.rfc3339)"
-            ),
-            TextField(name: "Since", value: message.startsAt.rfc3339),
-        ]
+        var facts = numbers
+        facts.append(TextField(name: "Since", value: message.startsAt.rfc3339))
         if let circuits = evidence.openCircuitsText { facts.append(TextField(name: "Open circuits", value: circuits)) }
-        if evidence.worst != evidence.observed { facts.append(TextField(name: "Worst", value: evidence.worstText)) }
+        if evidence.worst != evidence.observed {
+            facts.append(TextField(name: "Worst", value: text(evidence.worstText, evidence.worst)))
+        }
         if let endsAt = message.endsAt { facts.append(TextField(name: "Until", value: endsAt.rfc3339)) }
-        if let reason = message.resolvedReason { facts.append(TextField(name: "Ended", value: reason)) }
+        if let reason = message.resolvedReason { facts.append(TextField(name: "Ended", value: reason.replacing("_", with: " "))) }
         if let accepted = message.annotations["accepted"] { facts.append(TextField(name: "Accepted", value: accepted)) }
         if let late = message.annotations["late"] { facts.append(TextField(name: "Late", value: late)) }
         if let escalation = message.annotations["escalation"] { facts.append(TextField(name: "Escalated", value: escalation)) }
@@ -87,6 +78,25 @@ struct AlertText {
         if let backlog = message.backlog { facts.append(TextField(name: "Backlog", value: Self.text(backlog))) }
         if message.revised { facts.append(TextField(name: "Revised", value: "late rows changed the numbers it fired with")) }
         return facts
+    }
+
+    /// What the verdict rests on. Alerts about Pushwatch itself have no numbers.
+    private var numbers: [TextField] {
+        guard BuiltInAlert(rawValue: message.rule) == nil else { return [] }
+        let evidence = message.evidence
+        let window = evidence.observed
+        let numbers = [
+            TextField(name: "Observed", value: text(evidence.observedText, window)),
+            TextField(name: "Threshold", value: evidence.thresholdPhrase),
+            TextField(name: "Window", value: "\(window.first.timestamp.rfc3339) – \((window.last + 1).timestamp.rfc3339)"),
+        ]
+        return numbers + (evidence.expectedText.map { [TextField(name: "Expected", value: $0)] } ?? [])
+    }
+
+    /// `6 % (90 of 1500 attempts)`
+    private func text(_ value: String, _ window: WindowCounts) -> String {
+        guard message.evidence.level.showsCounts(of: window) else { return value }
+        return "\(value) (\(window.counts.bad) of \(window.counts.attempts) attempts)"
     }
 
     /// Who is affected most, one line each; at most five.

@@ -9,14 +9,15 @@ struct AlertNumber {
 
     static func list(_ alert: Alert, now: Timestamp) -> [AlertNumber] {
         let evidence = alert.evidence
-        var list = [
-            AlertNumber(name: "Observed", value: "\(evidence.observedText), \(AlertWords.counts(evidence.observed, evidence.level))"),
-            AlertNumber(name: "Window", value: window(evidence.observed, now: now)),
-            AlertNumber(name: "Threshold", value: evidence.thresholdPhrase),
-        ]
-        if let expected = evidence.expected {
-            list.append(AlertNumber(name: "Expected", value: "\(Fraction.rounded(expected)) \(unit(evidence.level))"))
+        var list: [AlertNumber] = []
+        if !alert.isBuiltIn {
+            list += [
+                AlertNumber(name: "Observed", value: "\(evidence.observedText), \(AlertWords.counts(evidence.observed, evidence.level))"),
+                AlertNumber(name: "Window", value: window(evidence.observed, now: now)),
+                AlertNumber(name: "Threshold", value: evidence.thresholdPhrase),
+            ]
         }
+        if let expected = evidence.expectedText { list.append(AlertNumber(name: "Expected", value: expected)) }
         if let circuits = evidence.openCircuitsText { list.append(AlertNumber(name: "Open circuits", value: circuits)) }
         if evidence.worst != evidence.observed {
             list.append(
@@ -37,14 +38,6 @@ struct AlertNumber {
         if let backlog = alert.backlog { list.append(AlertNumber(name: "Backlog then", value: words(backlog))) }
         list.append(AlertNumber(name: "Rule", value: "\(alert.rule), \(evidence.definition), version \(alert.ruleVersion.prefix(12))"))
         return list
-    }
-
-    private static func unit(_ level: Evidence.Level) -> String {
-        switch level {
-        case .reregistration: "devices that return"
-        case .trafficDrop: "attempts in that window"
-        default: "bad attempts in that window"
-        }
     }
 
     private static func window(_ window: WindowCounts, now: Timestamp) -> String {

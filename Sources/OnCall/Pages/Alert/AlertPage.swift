@@ -70,7 +70,7 @@ struct AlertPage {
         let canAcknowledge = isFiring && reader.mayAcknowledge && alert.acknowledgedAt == nil
         acknowledgePath = canAcknowledge ? alert.pagePath + "/acknowledge" : nil
         silencePath = isFiring && reader.mayAcknowledge ? alert.pagePath + "/silence" : nil
-        throttlePath = isFiring && reader.mayAcknowledge ? Self.throttlePath(alert) : nil
+        throttlePath = isFiring && reader.mayAcknowledge && !alert.isBuiltIn ? Self.throttlePath(alert) : nil
         acceptPath =
             reader.mayAcknowledge && data.acceptance == nil && alert.isAcceptable(at: now) ? alert.pagePath + "/accept" : nil
         acceptance = data.acceptance.map { AcceptanceRow($0, mayUndo: reader.mayAcknowledge, back: alert.pagePath, now: now) }
@@ -117,7 +117,7 @@ struct AlertPage {
 
     private static func caption(_ data: AlertData) -> String? {
         guard let series = data.series else {
-            if BuiltInAlert(rawValue: data.alert.rule) != nil {
+            if data.alert.isBuiltIn {
                 return "This alert is about Pushwatch itself and counts no attempts. The SQL below has its numbers."
             }
             guard data.alert.evidence.level.judgesShare else { return nil }

@@ -7,19 +7,21 @@ import PushContract
 enum AlertWords {
     /// `ProviderUnavailable · provider=fcm`
     static func name(_ alert: Alert) -> String {
-        alert.group.values.isEmpty ? alert.rule : "\(alert.rule) · \(alert.group)"
+        let labels = alert.ownLabels.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        return labels.isEmpty ? alert.rule : "\(alert.rule) · \(labels.joined(separator: ","))"
     }
 
     static func summary(_ alert: Alert) -> String { alert.annotations["summary"] ?? name(alert) }
 
-    /// Of a resolved alert: its last summary has the numbers it ended with, which were good.
+    /// Of a resolved alert: its last summary has the numbers it ended with, which were good. A built-in alert has none.
     static func over(_ alert: Alert) -> String {
-        "It is over: at worst \(alert.evidence.worstText), \(threshold(alert.evidence))"
+        guard !alert.isBuiltIn else { return "It is over: \(summary(alert))" }
+        return "It is over: at worst \(alert.evidence.worstText), \(threshold(alert.evidence))"
     }
 
-    /// `312 of 4,950 attempts in 15 min`; `over 15 min` of what is not a share of attempts.
+    /// `312 of 4,950 attempts in 15 min`; `over 15 min` of what is not a share of attempts, and without attempts.
     static func counts(_ window: WindowCounts, _ level: Evidence.Level = .threshold) -> String {
-        guard level.countsAttempts else { return "over \(RuleDuration(minutes: window.minutes).words)" }
+        guard level.showsCounts(of: window) else { return "over \(RuleDuration(minutes: window.minutes).words)" }
         return "\(NumberText.count(window.counts.bad)) of \(NumberText.count(window.counts.attempts)) attempts in "
             + RuleDuration(minutes: window.minutes).words
     }
@@ -65,7 +67,7 @@ enum AlertWords {
         return notes
     }
 
-    /// A silence takes effect, and ends, with the next evaluation; whoever has just silenced the alert reads here that it was taken.
+    /// A silence takes effect, and ends, with the next evaluation; the person who has just silenced the alert reads here that it was taken.
     private static func silenced(_ alert: Alert, _ silences: [AlertSilence], now: Timestamp) -> String? {
         guard alert.state == .firing else { return alert.silencedBy == nil ? nil : "Silenced: recorded, not delivered." }
         guard let silence = silences.filter({ $0.isActive(at: now) && $0.matches(alert.labels) }).max(by: { $0.endsAt < $1.endsAt }) else {

@@ -9,6 +9,7 @@ struct AlertCard {
     let severity: String
     let summary: String
     let since: String
+    let hasFigures: Bool
     let observed: String
     let threshold: String
     let counts: String
@@ -24,6 +25,7 @@ struct AlertCard {
         severity = alert.severity.rawValue
         summary = AlertWords.summary(alert)
         since = "since \(ClockText.moment(alert.startsAt, now: now)), \(DurationText.ago(alert.startsAt, now: now))"
+        hasFigures = !alert.isBuiltIn
         observed = alert.evidence.observedText
         threshold = AlertWords.threshold(alert.evidence)
         counts = AlertWords.counts(alert.evidence.observed, alert.evidence.level)

@@ -6,7 +6,8 @@ extension PageTemplate {
         <article class="alert {{severity}}{{#acknowledged}} taken{{/acknowledged}}">
         <p class="over"><span class="tag">{{severity}}</span> {{name}}, {{since}}</p>
         <h2><a href="{{path}}">{{summary}}</a></h2>
-        <p class="figures"><strong>{{observed}}</strong> {{threshold}} <span class="soft">{{counts}}</span></p>
+        {{#hasFigures}}<p class="figures"><strong>{{observed}}</strong> {{threshold}} <span class="soft">{{counts}}</span></p>
+        {{/hasFigures}}
         {{#action}}<p class="action"><strong>Do now:</strong> {{.}}</p>{{/action}}
         {{#notes}}<p class="soft">{{.}}</p>
         {{/notes}}

@@ -93,7 +93,7 @@ struct NowPage {
             path: alert.pagePath,
             name: AlertWords.name(alert),
             when: "\(ClockText.moment(alert.startsAt, now: now)), for \(DurationText.span(end - alert.startsAt))",
-            worst: alert.evidence.worstText
+            worst: alert.isBuiltIn ? "–" : alert.evidence.worstText
         )
     }
 }

@@ -13,10 +13,13 @@ struct SilenceDraft: Hashable {
     var minutes: Int
     var reason: String
 
-    /// The alert's rule in the alert's group: the narrowest matchers for this alert and its successors.
+    /// The narrowest matchers for this alert and its successors: the rule in the alert's group. Of a built-in alert, the severity too: the
+    /// page that follows a ticket is another alert.
     static func matchers(of alert: Alert) -> [SilenceMatcher] {
-        [SilenceMatcher(name: "alertname", value: alert.rule)]
-            + alert.group.values.map { SilenceMatcher(name: $0.rawValue, value: $1) }.sorted { $0.name < $1.name }
+        var labels = alert.ownLabels
+        if alert.isBuiltIn { labels["severity"] = alert.severity.rawValue }
+        return [SilenceMatcher(name: "alertname", value: alert.rule)]
+            + labels.sorted { $0.key < $1.key }.map { SilenceMatcher(name: $0.key, value: $0.value) }
     }
 
     /// From the form on the page.
