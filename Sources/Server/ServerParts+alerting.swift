@@ -6,6 +6,17 @@ import Logging
 import ServiceLifecycle
 
 extension ServerParts {
+    /// An instance that evaluates alerts does not start while the file is broken: its pages would go to the log alone. A running one keeps
+    /// its receivers.
+    func requireReceivers() throws(ConfigurationError) {
+        guard configuration.roles.contains(.alert), let fault = receivers.fault else { return }
+        let key = ConfigurationKey.alertsDirectory
+        throw ConfigurationError(
+            "\(key.environmentName) (`\(key.name)`): \(fault). Without its receivers, alerts would reach nobody. "
+                + "An instance that evaluates no alerts names its roles: --role api,send,live."
+        )
+    }
+
     /// A trial without receivers is fine; in production it is a file that was forgotten.
     func warnOfNoReceivers() {
         guard configuration.roles.contains(.alert), receivers.set.people.isEmpty else { return }
@@ -49,8 +60,14 @@ extension ServerParts {
             send: toReceivers
         )
         guard let url = configuration.alertsHeartbeatURL else { return [evaluator, notifier, maintenance] }
-        return [
-            evaluator, notifier, maintenance, DeadMansSwitch(url: url, pool: pool, evaluator: evaluator, logger: logger, send: toReceivers),
-        ]
+        let deadMansSwitch = DeadMansSwitch(
+            url: url,
+            pool: pool,
+            evaluator: evaluator,
+            receivers: receivers,
+            logger: logger,
+            send: toReceivers
+        )
+        return [evaluator, notifier, maintenance, deadMansSwitch]
     }
 }

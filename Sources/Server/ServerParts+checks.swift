@@ -32,7 +32,9 @@ extension ServerParts {
         }
         health.addCheck("receivers", isRequired: false) { [receivers] in
             receivers.refresh()
-            return receivers.fault == nil ? .healthy : .failing("alerts/receivers.yml is broken; the last good receivers are in force")
+            guard receivers.fault != nil else { return .healthy }
+            let inForce = receivers.hasRead ? "the last good receivers are in force" : "none of its receivers is in force"
+            return .failing("alerts/receivers.yml is broken; \(inForce)")
         }
     }
 }

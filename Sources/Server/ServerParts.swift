@@ -151,6 +151,7 @@ struct ServerParts: Sendable {
             environment: ProcessInfo.processInfo.environment,
             logger: logger
         )
+        try requireReceivers()
         addChecks()
     }
 

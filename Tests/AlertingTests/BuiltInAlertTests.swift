@@ -273,6 +273,33 @@ struct BuiltInAlertTests {
         }
     }
 
+    @Test("the end of a page that a receiver does not accept pages nobody: it is a ticket", arguments: [500, 404])
+    func undeliveredEnd(_ status: Int) async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let receivers = [ReceiverConfiguration.webhook("team", url: "http://team"), .webhook("chat", url: "http://chat")]
+            try await fireOnce(pool, receivers: receivers, clock: clock)
+            let isDown = Mutex(false)
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
+                OutboundResponse(status: request.url == "http://team" && isDown.withLock { $0 } ? status : 200)
+            }
+            try await notifier.deliverDue()
+            isDown.withLock { $0 = true }
+            let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
+            func pass(minutes: Int) async throws -> [String] {
+                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+                clock.set((Traffic.start + minutes).timestamp + .seconds(60))
+                try await evaluator.evaluate(minutes: minutes)
+                return try await AlertStore.open(on: pool).map { "\($0.rule) \($0.severity)" }
+            }
+            #expect(try await pass(minutes: 60) == [])
+            try await notifier.deliverDue()
+            let rejected = status == 404 ? ["NotificationsDeadLettered ticket"] : []
+            #expect(try await pass(minutes: 63) == rejected)
+            #expect(try await pass(minutes: 65) == (status == 404 ? rejected : ["ReceiverUnreachable ticket"]))
+        }
+    }
+
     @Test("notifications for a name that is not configured wait, are reported, and are delivered once it is")
     func notConfigured() async throws {
         try await withDatabase { pool in
@@ -307,10 +334,10 @@ struct BuiltInAlertTests {
             #expect(alert.annotations["summary"]?.contains("no receiver of this name is configured") == true)
             try await deliver([team, chat])
             #expect(try await states() == ["chat delivered", "team delivered"])
-            // Nothing of it waits for ever.
+            // An hour after the end of its alert it is given up.
             try await pool.execute("UPDATE notifications SET state = 'pending', settledAt = NULL WHERE receiver = 'team'")
             try await pool.execute(
-                "UPDATE alerts SET state = 'resolved', resolvedAt = \(clock.now - .seconds(90_000)) WHERE rule <> 'ReceiverUnreachable'"
+                "UPDATE alerts SET state = 'resolved', resolvedAt = \(clock.now - .seconds(3600)) WHERE rule <> 'ReceiverUnreachable'"
             )
             clock.advance(.seconds(60))
             try await evaluate(minutes: 37)
@@ -343,6 +370,7 @@ struct BuiltInAlertTests {
                 url: "https://ping.example.org/x",
                 pool: pool,
                 evaluator: evaluator,
+                receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
                 logger: .silent,
                 now: { clock.now }
             ) { request in
@@ -360,6 +388,34 @@ struct BuiltInAlertTests {
             try await evaluator.evaluate(minutes: 12)
             #expect(await heart.check())
             #expect(calls.withLock { $0 } == 2)
+        }
+    }
+
+    @Test("a page that waits for a receiver that is not configured does not stop the calls; one that waits for a configured one does")
+    func deadMansSwitchOfRemovedReceiver() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let team = ReceiverConfiguration.webhook("team", url: "http://team")
+            try await fireOnce(pool, receivers: [team], clock: clock)
+            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            let notifier = Notifier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
+            try await evaluator.evaluate(minutes: 36)
+            try await notifier.deliverDue()
+            clock.advance(.seconds(200))
+            try await evaluator.evaluate(minutes: 39)
+            #expect(try await pool.query("SELECT state FROM notifications WHERE receiver = 'team'")[0].decode(String.self) == "pending")
+            for (configured, isWell) in [([ReceiverConfiguration.log], true), ([team], false)] {
+                let heart = DeadMansSwitch(
+                    url: "https://ping.example.org/x",
+                    pool: pool,
+                    evaluator: evaluator,
+                    receivers: ReceiverRegistry(fixed: configured, logger: .silent),
+                    logger: .silent,
+                    now: { clock.now }
+                ) { _ in OutboundResponse(status: 200) }
+                #expect(await heart.check() == isWell)
+            }
         }
     }
 

@@ -49,6 +49,14 @@ struct EscalationPolicyTests {
         #expect(policy.next(after: state(0, confirmed: false, ["a"]), people: ["a"], at: Self.start + .seconds(120)) == nil)
     }
 
+    @Test("of a reopened alert, steps notify again who was not paged since")
+    func reopened() {
+        let all: Set<String> = ["a", "b", "c", "d"]
+        let state = EscalationState(step: 0, since: Self.start, isConfirmed: true, notified: all, paged: ["b"])
+        #expect(next(state, after: 0) == nil)
+        #expect(next(state, after: 900) == .init(step: 2, receivers: ["c"], reason: .unacknowledged))
+    }
+
     @Test("a page whose routes lead to nobody waits for nothing")
     func nobody() {
         #expect(next(state(0, confirmed: false, ["log", "removed"]), after: 0) == .init(step: 1, receivers: ["b"], reason: .noReceiver))

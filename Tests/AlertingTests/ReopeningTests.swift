@@ -1,4 +1,5 @@
 import AlertRules
+import Audit
 import Foundation
 import HTTPClient
 import Postgres
@@ -30,7 +31,7 @@ struct ReopeningTests {
             try await after(minute)
         }
         #expect(
-            try await Recorded.transitions(pool).filter { !["repeated", "acknowledged"].contains($0.kind) }.map(\.description)
+            try await Recorded.transitions(pool).filter { !["repeated", "acknowledged", "escalated"].contains($0.kind) }.map(\.description)
                 // Where the receiver does not answer, there is a built-in alert, too.
                 .filter { $0.hasPrefix("provider=") } == [
                     "provider=fcm firing @34", "provider=fcm resolved @44", "provider=fcm reopened @74", "provider=fcm resolved @84",
@@ -111,7 +112,11 @@ struct ReopeningTests {
             let clock = HandClock()
             let hook = WebhookReceiver(name: "on-call", url: "http://on-call", secret: nil)
             let receivers = [ReceiverConfiguration(hook, policy: ReceiverPolicy(repeatAfter: RuleDuration(minutes: 5)))]
-            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in OutboundResponse(status: 200) }
+            let bodies = Mutex<[[UInt8]]>([])
+            let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
+                bodies.withLock { $0.append(request.body) }
+                return OutboundResponse(status: 200)
+            }
             try await evaluate(pool, receivers, clock) { minute in
                 if minute == 40 { return try await silence(pool, 41..<60) }
                 try await notifier.deliverDue()
@@ -134,6 +139,87 @@ struct ReopeningTests {
             #expect(
                 try await kinds(pool) == [
                     "firing superseded", "reopened delivered", "repeated delivered", "acknowledged superseded", "resolved delivered",
+                ]
+            )
+            let last = try #require(bodies.withLock { $0.last })
+            let body = try #require(try JSONSerialization.jsonObject(with: Data(last)) as? [String: Any])
+            #expect((body["x_pushwatch"] as? [String: Any])?["supersedesFiring"] as? Bool == false)
+            // It was notified by now, so that it fires once more is an update.
+            let alert = try #require(try await AlertStore.resolved(limit: 1, on: pool).first)
+            let lease = AlertLease(name: "t", holder: "t", epoch: 1)
+            let now = clock.now
+            let events = try await pool.withTransaction { transaction in
+                let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
+                try await writer.reopen(alert, minute: Minute(now), receivers: ["on-call"])
+                let claim = NotificationClaim(
+                    lease: lease,
+                    receivers: ReceiverSet(receivers: receivers),
+                    perReceiver: 1,
+                    duration: .seconds(60),
+                    externalURL: "https://push.example.org",
+                    now: now
+                )
+                return try await claim.single(in: transaction).map(\.message.event)
+            }
+            #expect(events == [.reopened])
+        }
+    }
+
+    @Test("it waits to be acknowledged again, and its steps of escalation are taken again and page those who were paged before")
+    func escalated() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let onCall = ReceiverConfiguration.webhook("on-call", url: "http://on-call")
+            let chief = ReceiverConfiguration(PagerDutyReceiver(name: "chief", routingKey: String(repeating: "k", count: 32)))
+            let policy = EscalationPolicy(
+                unconfirmedAfter: .seconds(30),
+                unacknowledgedAfter: .seconds(60),
+                steps: [.init(receivers: ["chief"])]
+            )
+            let incident = Mutex<[String]>([])
+            let notifier = Notifier(
+                pool: pool,
+                receivers: ReceiverRegistry(ReceiverSet(receivers: [onCall, chief], escalation: policy), logger: .silent),
+                configuration: NotifierConfiguration(externalURL: "https://push.example.org", leaseDuration: .seconds(60)),
+                logger: .silent,
+                now: { clock.now },
+                jitter: { 1 },
+                send: { request in
+                    guard request.url.hasPrefix("https://events.pagerduty.com/") else { return OutboundResponse(status: 200) }
+                    let body = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
+                    let action = body?["event_action"] as? String ?? "change"
+                    incident.withLock { $0.append(action) }
+                    return OutboundResponse(status: 202)
+                }
+            )
+            func acknowledge(_ author: String) async throws {
+                let alert = try #require(try await AlertStore.open(on: pool).first)
+                #expect(alert.acknowledgedAt == nil)
+                #expect(try await AlertStore.acknowledge(alert.id, recording: .test(author, at: clock.now), on: pool) == .now)
+            }
+            try await evaluate(pool, [onCall], clock) { minute in
+                try await notifier.deliverDue()
+                guard minute == 40 || minute == 75 else { return }
+                if minute == 75 { #expect(incident.withLock { $0.last } == "change", "the reopening itself pages nobody") }
+                clock.advance(.seconds(60))
+                try await notifier.deliverDue()
+                #expect(incident.withLock { $0.last } == "trigger")
+                try await acknowledge(minute == 40 ? "Ada" : "Ben")
+                try await notifier.deliverDue()
+            }
+            #expect(
+                incident.withLock { $0 } == ["trigger", "acknowledge", "resolve", "change", "trigger", "acknowledge", "resolve"]
+            )
+            let alert = try #require(try await AlertStore.resolved(limit: 1, on: pool).first)
+            #expect(alert.acknowledgedBy == "Ben")
+            #expect(try await AuditLog(pool).latest(10).filter { $0.action == .acknowledgeAlert }.map(\.actor) == ["Ben", "Ada"])
+            #expect(try await EscalationStore.history(of: alert.id, on: pool).map(\.receivers) == [["chief"], ["chief"]])
+            #expect(
+                try await pool.query("SELECT kind || ' ' || state FROM notifications WHERE receiver = 'on-call' ORDER BY seq").map {
+                    try $0.decode(String.self)
+                } == [
+                    "firing delivered", "acknowledged superseded", "resolved delivered", "reopened delivered", "acknowledged superseded",
+                    "resolved delivered",
                 ]
             )
         }

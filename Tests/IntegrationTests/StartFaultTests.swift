@@ -102,6 +102,27 @@ extension WholeService {
             }
         }
 
+        @Test("an instance that evaluates alerts does not start with a broken receivers.yml; one with other roles does")
+        func brokenReceivers() async throws {
+            try await withTestDirectory { directory in
+                let alerts = directory + "/alerts"
+                try FileManager.default.copyItem(atPath: ProjectDirectory.alerts, toPath: alerts)
+                let text = #"receivers: [{ name: pager, pagerduty: { routing_key: "${MISSING_KEY}" } }]"#
+                try text.write(toFile: alerts + "/receivers.yml", atomically: true, encoding: .utf8)
+                let done = try await serve(["ALERTS_DIRECTORY": alerts], ["--role", "alert"])
+                #expect(done.code == 3 && done.output.contains("(`alerts.directory`): \(alerts)/receivers.yml:1: "), "\(done.output)")
+                #expect(done.output.contains("the environment has no MISSING_KEY"), "\(done.output)")
+                let server = try await ServerProcess.start(
+                    database: "postgresql://nobody@127.0.0.1:1/none",
+                    settings: ["ALERTS_DIRECTORY": alerts],
+                    arguments: ["--role", "api,send"]
+                )
+                let ready = try await server.api.get("/health/ready").text
+                #expect(ready.contains("receivers.yml is broken; none of its receivers is in force"), "\(ready)")
+                #expect(try await server.terminate().code == 0)
+            }
+        }
+
         @Test("without a receiver but the log a start warns that nobody is notified")
         func withoutReceivers() async throws {
             try await withDatabaseURL { database in

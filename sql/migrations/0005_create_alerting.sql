@@ -141,7 +141,7 @@ CREATE TABLE notifications (
     -- delivered     accepted by the receiver
     -- deadLettered  rejected permanently
     -- superseded    replaced by a later notification of the alert, or no longer wanted
-    -- undelivered   given up 24 hours after the alert resolved
+    -- undelivered   given up 24 hours after the alert resolved; after an hour if no receiver of this name is configured
     state         text        NOT NULL CHECK (state IN ('pending', 'delivered', 'deadLettered', 'superseded', 'undelivered')),
     attempts      integer     NOT NULL DEFAULT 0,
     nextAttemptAt timestamptz NOT NULL,
@@ -160,7 +160,7 @@ CREATE TABLE notifications (
 );
 
 CREATE INDEX notifications_pending ON notifications (nextAttemptAt) WHERE state = 'pending';
-CREATE UNIQUE INDEX notifications_once ON notifications (alertId, receiver, kind) WHERE kind IN ('firing', 'acknowledged');
+CREATE UNIQUE INDEX notifications_once ON notifications (alertId, receiver) WHERE kind = 'firing';
 
 COMMENT ON TABLE notifications IS 'One row per transition and receiver that is to be notified of it.';
 

@@ -40,6 +40,20 @@ package enum AlertStore {
         try await read("WHERE state = 'firing' AND rule = \(rule) ORDER BY groupKey", session)
     }
 
+    /// Pages that fire, are neither muted nor acknowledged, and of which none of `people` is notified. Locked until the transaction ends.
+    static func unnotifiedPages(people: [String], in transaction: any PostgresSession) async throws -> [Alert] {
+        try await read(
+            """
+            WHERE state = 'firing' AND severity IN ('critical', 'page') AND acknowledgedAt IS NULL AND silencedBy IS NULL
+              AND suppressedBy IS NULL AND rule <> \(TestNotification.rule)
+              AND NOT EXISTS (SELECT FROM notifications o WHERE o.alertId = alerts.alertId AND o.kind IN ('firing', 'reopened')
+                                AND o.state IN ('pending', 'delivered') AND o.receiver = ANY(\(people)))
+            ORDER BY firedAt, alertId FOR UPDATE
+            """,
+            transaction
+        )
+    }
+
     /// The alert of each group that ended last.
     static func newestResolved(rule: String, groups: [GroupKey], on session: any PostgresSession) async throws -> [Alert] {
         try await read(

@@ -39,7 +39,7 @@ struct BuiltInPass {
         let muted = lasting.compactMap { $0.silenced(by: silences) }
         try await NotificationStore.giveUp(
             notFor: receivers.receivers.map(\.name),
-            resolvedBefore: now - .seconds(86_400),
+            resolvedBefore: now - .seconds(3600),
             now: now,
             on: pool
         )

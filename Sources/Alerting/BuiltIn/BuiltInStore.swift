@@ -39,7 +39,7 @@ enum BuiltInStore {
         let configured = receivers.receivers.map(\.name)
         return try await session.query(
             """
-            SELECT o.receiver, min(o.createdAt), min(o.createdAt) FILTER (WHERE e.severity IN ('critical', 'page')), count(*),
+            SELECT o.receiver, min(o.createdAt), min(o.createdAt) FILTER (WHERE \(NotificationStore.isPage)), count(*),
                    (array_agg(o.lastError ORDER BY o.attempts DESC))[1]
             FROM notifications o JOIN alerts e USING (alertId)
             WHERE o.state = 'pending' AND e.rule <> \(TestNotification.rule)
@@ -69,9 +69,14 @@ enum BuiltInStore {
             """
             SELECT o.receiver, max(o.settledAt), count(*),
                    (array_agg(o.lastError ORDER BY o.settledAt DESC))[1],
-                   (array_agg(e.severity ORDER BY array_position(ARRAY['critical', 'page', 'ticket', 'info'], e.severity)))[1],
+                   (array_agg(counted.severity ORDER BY array_position(ARRAY['critical', 'page', 'ticket', 'info'], counted.severity)))[1],
                    max(delivered.newest)
             FROM notifications o JOIN alerts e USING (alertId)
+            -- Nobody is paged because the end of a page was not delivered.
+            CROSS JOIN LATERAL (
+                SELECT CASE WHEN e.severity IN ('critical', 'page') AND NOT \(NotificationStore.isPage) THEN 'ticket'
+                            ELSE e.severity END AS severity
+            ) counted
             CROSS JOIN LATERAL (
                 SELECT max(settledAt) AS newest FROM notifications d WHERE d.receiver = o.receiver AND d.state = 'delivered'
             ) delivered

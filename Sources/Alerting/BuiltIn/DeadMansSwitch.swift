@@ -16,6 +16,7 @@ package struct DeadMansSwitch: Service {
     private let url: String
     private let pool: PostgresPool
     private let evaluator: RuleEvaluator
+    private let receivers: ReceiverRegistry
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
@@ -25,6 +26,7 @@ package struct DeadMansSwitch: Service {
         url: String,
         pool: PostgresPool,
         evaluator: RuleEvaluator,
+        receivers: ReceiverRegistry,
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now,
@@ -33,6 +35,7 @@ package struct DeadMansSwitch: Service {
         self.url = url
         self.pool = pool
         self.evaluator = evaluator
+        self.receivers = receivers
         self.logger = logger
         self.clock = clock
         self.now = now
@@ -71,9 +74,10 @@ package struct DeadMansSwitch: Service {
     }
 
     /// Some notifier holds its lease, and if pages are overdue, others were attempted meanwhile. Other notifications may wait for their group,
-    /// or for the end of quiet hours.
+    /// or for the end of quiet hours; what waits for a receiver that is not configured is reported by `ReceiverUnreachable`.
     private func isDelivering() async throws -> Bool {
         let since = now() - Self.maxSilence
+        let configured = receivers.set.receivers.map(\.name)
         let rows = try await pool.query(
             """
             SELECT EXISTS (SELECT FROM alertLeases WHERE name = \(Notifier.leaseName) AND expiresAt > clock_timestamp())
@@ -81,7 +85,7 @@ package struct DeadMansSwitch: Service {
                             WHERE attemptedAt > \(since))
                     OR NOT EXISTS (SELECT FROM notifications o JOIN alerts e USING (alertId)
                                    WHERE o.state = 'pending' AND o.leaseUntil IS NULL AND o.nextAttemptAt < \(since)
-                                     AND e.silencedBy IS NULL AND e.severity IN ('critical', 'page')
+                                     AND o.receiver = ANY(\(configured)) AND e.silencedBy IS NULL AND \(NotificationStore.isPage)
                                      AND NOT EXISTS (SELECT FROM notifications first
                                                      WHERE first.alertId = o.alertId AND first.receiver = o.receiver
                                                        AND first.state = 'pending' AND first.seq < o.seq)))

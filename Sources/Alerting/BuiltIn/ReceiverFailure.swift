@@ -11,7 +11,7 @@ struct ReceiverFailure: Sendable, Hashable {
     var deadLetteredAt: Timestamp
     var deadLettered: Int64
     var lastError: String?
-    /// The severity of the most severe alert among them.
+    /// The severity of the most severe alert among them; a ticket where they are about the end of pages.
     var severity: Severity
     /// When a message last arrived.
     var deliveredAt: Timestamp?

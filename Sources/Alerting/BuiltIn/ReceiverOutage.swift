@@ -3,13 +3,13 @@ import PushContract
 
 /// What waits for a receiver that does not take it: requests to it fail, or no receiver of its name is configured.
 struct ReceiverOutage: Sendable, Hashable {
-    /// Pages that wait for so long are a page, through other receivers.
+    /// Pages of alerts that fire and wait for so long are a page, through other receivers.
     static let pageAfter = Duration.seconds(120)
     /// Other notifications that wait for so long are a ticket.
     static let ticketAfter = Duration.seconds(300)
 
     var receiver: String
-    /// When the oldest notification that waits was created, and the oldest page.
+    /// When the oldest notification that waits was created, and the oldest page of an alert that fires.
     var waitingSince: Timestamp
     var pageWaitingSince: Timestamp?
     var waiting: Int64

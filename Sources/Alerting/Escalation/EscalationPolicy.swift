@@ -52,7 +52,7 @@ package struct EscalationPolicy: Sendable, Hashable {
         guard let due = due(after: state, people: people), due.at <= now else { return nil }
         return steps.indices.dropFirst(state.step).lazy.compactMap { index -> Escalation? in
             // Steps with nobody to reach are skipped at once.
-            let receivers = steps[index].receivers(at: now).filter { people.contains($0) && !state.notified.contains($0) }
+            let receivers = steps[index].receivers(at: now).filter { people.contains($0) && !state.paged.contains($0) }
             return receivers.isEmpty ? nil : Escalation(step: index + 1, receivers: receivers, reason: due.reason)
         }.first
     }
@@ -83,12 +83,15 @@ package struct EscalationState: Sendable, Hashable {
     package var isConfirmed: Bool
     /// Everybody who was notified, or is to be.
     package var notified: Set<String>
+    /// Those of them that no step notifies again: everybody, or of a reopened alert those that were paged since it was reopened.
+    package var paged: Set<String>
 
-    package init(step: Int, since: Timestamp, isConfirmed: Bool, notified: Set<String>) {
+    package init(step: Int, since: Timestamp, isConfirmed: Bool, notified: Set<String>, paged: Set<String>? = nil) {
         self.step = step
         self.since = since
         self.isConfirmed = isConfirmed
         self.notified = notified
+        self.paged = paged ?? notified
     }
 }
 

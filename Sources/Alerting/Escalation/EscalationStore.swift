@@ -54,11 +54,16 @@ package enum EscalationStore {
             FROM alerts WHERE alertId = \(id)
             """
         )
-        // The first notification of each of them is that the alert fires.
+        // The first notification of each of them is that the alert fires. A receiver has one of this kind; of a reopened alert it gets a
+        // second one of another kind.
         try await transaction.execute(
             """
             INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
-            SELECT \(id), receiver, \(seq), 'firing', 'pending', \(now), \(now) FROM unnest(\(escalation.receivers)) AS r (receiver)
+            SELECT \(id), receiver, \(seq),
+                   CASE WHEN EXISTS (SELECT FROM notifications o WHERE o.alertId = \(id) AND o.receiver = r.receiver AND o.kind = 'firing')
+                        THEN 'reopened' ELSE 'firing' END,
+                   'pending', \(now), \(now)
+            FROM unnest(\(escalation.receivers)) AS r (receiver)
             ON CONFLICT DO NOTHING
             """
         )
@@ -93,15 +98,22 @@ package enum EscalationStore {
                              AND o.receiver = ANY(\(people))
                              -- By two clocks: of the evaluator and of the notifier.
                              AND greatest(o.createdAt, o.settledAt) >= e.escalationSince),
-                   ARRAY(SELECT receiver FROM notifications o WHERE o.alertId = e.alertId AND o.kind = 'firing')
+                   ARRAY(SELECT receiver FROM notifications o WHERE o.alertId = e.alertId AND o.kind = 'firing'),
+                   -- The notification that an alert was reopened is no page.
+                   ARRAY(SELECT o.receiver FROM notifications o JOIN alertTransitions t USING (alertId, seq)
+                         WHERE o.alertId = e.alertId AND o.kind IN ('firing', 'reopened') AND t.kind <> 'reopened'
+                           AND (o.state = 'pending' OR o.createdAt >= coalesce(
+                               (SELECT max(recordedAt) FROM alertTransitions r WHERE r.alertId = e.alertId AND r.kind = 'reopened'),
+                               '-infinity')))
             FROM alerts e
             WHERE e.state = 'firing' AND e.severity IN ('critical', 'page') AND e.acknowledgedAt IS NULL AND e.silencedBy IS NULL
               AND e.suppressedBy IS NULL AND e.rule <> \(TestNotification.rule) AND \(condition)
             ORDER BY e.firedAt, e.alertId
             """
         ).map {
-            let (id, step, since, isConfirmed, notified) = try $0.decode((UUID, Int, Timestamp, Bool, [String]).self)
-            return (id, EscalationState(step: step, since: since, isConfirmed: isConfirmed, notified: Set(notified)))
+            let (id, step, since, isConfirmed, notified, paged) = try $0.decode((UUID, Int, Timestamp, Bool, [String], [String]).self)
+            let state = EscalationState(step: step, since: since, isConfirmed: isConfirmed, notified: Set(notified), paged: Set(paged))
+            return (id, state)
         }
     }
 }

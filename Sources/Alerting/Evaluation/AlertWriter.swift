@@ -46,7 +46,8 @@ struct AlertWriter {
         )
     }
 
-    /// Receivers that nothing was sent to about the end are not notified of it any more; those that may have been get one update.
+    /// Receivers that nothing was sent to about the end are not notified of it any more; those that may have been get one update. It waits to
+    /// be acknowledged again, and its escalation begins anew.
     func reopen(_ alert: Alert, minute: Minute, receivers: [String]) async throws {
         try await transaction.execute(
             """
@@ -54,7 +55,7 @@ struct AlertWriter {
             SET state = 'firing', endsAt = NULL, resolvedAt = NULL, resolvedReason = NULL,
                 evidence = \(try AlertJSON.text(alert.evidence)), annotations = \(try AlertJSON.text(alert.annotations)),
                 silencedBy = \(alert.silencedBy), suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now),
-                escalationSince = \(now)
+                acknowledgedAt = NULL, acknowledgedBy = NULL, escalationStep = 0, escalationSince = \(now)
             WHERE alertId = \(alert.id)
             """
         )
@@ -63,7 +64,7 @@ struct AlertWriter {
         try await transaction.execute(
             """
             UPDATE notifications SET state = 'superseded', settledAt = \(now)
-            WHERE alertId = \(alert.id) AND kind = 'resolved' AND state = 'pending' AND \(NotificationStore.isUnsent)
+            WHERE alertId = \(alert.id) AND kind IN ('acknowledged', 'resolved') AND state = 'pending' AND \(NotificationStore.isUnsent)
             """
         )
         if alert.silencedBy == nil { try await enqueueAgain(alert.id, receivers: receivers) }
@@ -96,10 +97,17 @@ struct AlertWriter {
         try await transaction.execute("UPDATE alerts SET escalationSince = \(now) WHERE alertId = \(id)")
     }
 
+    /// Notifies of a page that reached nobody: its receivers have as long to acknowledge it as those of an alert that begins. Idempotent.
+    func enqueueUnnotified(_ id: UUID, receivers: [String]) async throws {
+        guard try await enqueueAgain(id, receivers: receivers) > 0 else { return }
+        try await transaction.execute("UPDATE alerts SET escalationSince = \(now) WHERE alertId = \(id)")
+    }
+
     /// Of an alert that may have been reopened: receivers that were last notified of its end are notified that it fires again, and so are
-    /// `receivers` whose earlier notifications were all given up; others of them, that it fires. Idempotent.
-    private func enqueueAgain(_ id: UUID, receivers: [String]) async throws {
-        try await transaction.execute(
+    /// `receivers` whose earlier notifications were all given up; others of them, that it fires. Idempotent. Returns how many are notified.
+    @discardableResult
+    private func enqueueAgain(_ id: UUID, receivers: [String]) async throws -> Int {
+        let again = try await transaction.execute(
             """
             INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
             SELECT \(id), notified.receiver, reopened.seq, 'reopened', 'pending', \(now), \(now)
@@ -117,13 +125,14 @@ struct AlertWriter {
             ON CONFLICT DO NOTHING
             """
         )
-        try await enqueue(id, receivers: receivers)
+        return try await again + enqueue(id, receivers: receivers)
     }
 
-    /// Idempotent: a receiver that was notified before is not notified again.
-    private func enqueue(_ id: UUID, receivers: [String]) async throws {
-        guard !receivers.isEmpty else { return }
-        try await transaction.execute(
+    /// Idempotent: a receiver that was notified before is not notified again. Returns how many are.
+    @discardableResult
+    private func enqueue(_ id: UUID, receivers: [String]) async throws -> Int {
+        guard !receivers.isEmpty else { return 0 }
+        return try await transaction.execute(
             """
             INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
             SELECT \(id), receiver, 1, 'firing', 'pending', \(now), \(now) FROM unnest(\(receivers)) AS r (receiver)

@@ -4,8 +4,8 @@ import Postgres
 import PushContract
 import Synchronization
 
-/// What the evaluator does each minute in addition to evaluating: alerts of removed rules, repeats, built-in alerts, the current impact, and
-/// retention once an hour.
+/// What the evaluator does each minute in addition to evaluating: alerts of removed rules, built-in alerts, repeats, pages that reach
+/// nobody, the current impact, and retention once an hour.
 ///
 /// Each step claims the lease anew and does nothing without it. Safe to use from any task.
 final class EvaluatorMaintenance: Sendable {
@@ -81,11 +81,12 @@ final class EvaluatorMaintenance: Sendable {
         }
     }
 
-    /// Repeats, and once an hour what is over for long.
+    /// Repeats, pages that reach nobody, and once an hour what is over for long.
     private func cleanUp(_ current: [AlertRule], _ claim: Claim) async throws {
         guard let lease = try await claim() else { return }
         let now = now()
         try await RepeatPass(pool: pool, lease: lease, receivers: receivers.set, now: now).run()
+        try await UnnotifiedPass(pool: pool, lease: lease, receivers: receivers.set, now: now).run()
         let isDue = cleanedUpAt.withLock { cleanedUpAt in
             guard cleanedUpAt.map({ now - $0 >= .seconds(3600) }) ?? true else { return false }
             cleanedUpAt = now

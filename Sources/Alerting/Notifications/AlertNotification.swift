@@ -48,7 +48,7 @@ package struct AlertNotification: Sendable, Hashable {
     /// Where the receiver keeps this alert's message, if it edits messages.
     package var thread: String?
     package var revised: Bool
-    /// The firing notification was never delivered: this one covers both.
+    /// No notification that it fires was delivered: this one covers both.
     package var supersedesFiring: Bool
     /// Where people and machines find this service, without a trailing slash.
     package var externalURL: String

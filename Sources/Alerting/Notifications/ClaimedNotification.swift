@@ -8,7 +8,7 @@ struct ClaimedNotification: Sendable {
     var message: AlertNotification
     /// Tries before this one.
     var attempts: Int
-    /// Nothing of the firing message of this order key was sent.
+    /// The end of an alert of which nothing was sent to the receiver before.
     var isFiringUnsent: Bool
     var resolvedAt: Timestamp?
     /// Of the grouped message it is part of; nil when it is sent alone.
@@ -20,17 +20,17 @@ extension ClaimedNotification {
         let (
             receiver, seq, id, kindText, rule, version, severity, labels, group,
             annotations, evidence, startsAt, firedAt, endsAt, resolvedAt, reason,
-            late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, firstState, isFirstUnsent, thread, messageId
+            late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, wasNotified, isUnsent, thread, messageId
         ) = try row.decode(
             (
                 String, Int, UUID, String, String, String, String, String, String, String, String, Timestamp, Timestamp, Timestamp?,
-                Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, String, Bool, String?, String?
+                Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, Bool, Bool, String?, String?
             ).self
         )
         // To the receivers of an escalation it begins, too.
         let stored = AlertNotification.Event(rawValue: kindText) ?? .fired
         // To a receiver that was never notified that it fires, it begins.
-        let event = stored == .reopened && firstState != "delivered" ? .fired : stored
+        let event = stored == .reopened && !wasNotified ? .fired : stored
         let kind: AlertNotification.Kind = event == .resolved ? .resolved : .firing
         let isOver = kind == .resolved
         message = AlertNotification(
@@ -58,11 +58,11 @@ extension ClaimedNotification {
             acknowledgedBy: acknowledgedBy,
             thread: thread,
             revised: revised,
-            supersedesFiring: isOver && firstState != "delivered",
+            supersedesFiring: isOver && !wasNotified,
             externalURL: externalURL
         )
         self.attempts = attempts
-        isFiringUnsent = isOver && firstState == "pending" && isFirstUnsent
+        isFiringUnsent = isOver && isUnsent
         self.resolvedAt = resolvedAt
         self.messageId = messageId
     }

@@ -91,6 +91,10 @@ struct NotificationClaim {
     /// A test notification measures how long a message takes, so it is sent at once.
     private static let isGrouped: Query = "(e.severity NOT IN ('critical', 'page') AND e.rule <> \(TestNotification.rule))"
 
+    /// A notification `o` of the receiver, before that of `due`, that the alert fires.
+    private static let isEarlierFiring: Query =
+        "o.alertId = due.alertId AND o.receiver = due.receiver AND o.seq < due.seq AND o.kind IN ('firing', 'reopened')"
+
     /// What waits, by alert and receiver.
     private var orderKeys: Query {
         """
@@ -141,13 +145,13 @@ struct NotificationClaim {
             SELECT due.receiver, due.seq::bigint, \(raw: NotificationStore.messageColumns),
                    (SELECT attempts::bigint FROM taken WHERE taken.alertId = due.alertId AND taken.receiver = due.receiver
                                                          AND taken.seq = due.seq),
-                   first.state, first.attempts = 0 AND first.leaseEpoch IS NULL,
+                   EXISTS (SELECT FROM notifications o WHERE \(Self.isEarlierFiring) AND o.state = 'delivered'),
+                   NOT EXISTS (SELECT FROM notifications o WHERE \(Self.isEarlierFiring) AND NOT (\(NotificationStore.isUnsent))),
                    (SELECT thread FROM alertThreads WHERE alertThreads.alertId = due.alertId AND alertThreads.receiver = due.receiver),
                    due.messageId
             FROM due
             JOIN alerts e ON e.alertId = due.alertId
             JOIN alertTransitions t ON t.alertId = due.alertId AND t.seq = due.seq
-            JOIN notifications first ON first.alertId = due.alertId AND first.receiver = due.receiver AND first.kind = 'firing'
             """
         ).map { try ClaimedNotification(row: $0, externalURL: externalURL) }
     }

@@ -15,6 +15,9 @@ enum NotificationStore {
     /// Condition: nothing of a notification was sent. One that was claimed may have arrived, although its notifier did not record it.
     static let isUnsent: Query = "attempts = 0 AND leaseEpoch IS NULL"
 
+    /// Condition on `o`, a notification, and `e`, its alert: people are to be paged.
+    static let isPage: Query = "(e.severity IN ('critical', 'page') AND e.state = 'firing' AND o.kind IN ('firing', 'reopened'))"
+
     /// Records a try and moves the order key on. Nothing happens when the claim is not ours any more.
     ///
     /// - Parameters:
@@ -99,7 +102,7 @@ enum NotificationStore {
 
     static let notConfigured = "no receiver of this name is configured"
 
-    /// Gives up what waits for receivers that are not configured, so long after its alert resolved that other notifications are given up, too.
+    /// Gives up what waits for receivers that are not configured and is about alerts that resolved before `end`.
     static func giveUp(
         notFor configured: [String],
         resolvedBefore end: Timestamp,

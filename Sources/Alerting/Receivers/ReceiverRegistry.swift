@@ -10,6 +10,7 @@ package final class ReceiverRegistry: Sendable {
     private struct State {
         var set: ReceiverSet
         var fault: String?
+        var hasRead = false
         var stamp: DirectoryStamp.Entry?
     }
 
@@ -59,6 +60,9 @@ package final class ReceiverRegistry: Sendable {
     /// Why the file as it is now is not in force.
     package var fault: String? { state.withLock { $0.fault } }
 
+    /// False while only the fixed receivers are in force, because no valid file was read.
+    package var hasRead: Bool { state.withLock { $0.hasRead } }
+
     /// Reads the file when it changed.
     package func refresh() {
         guard let file else { return }
@@ -78,6 +82,7 @@ package final class ReceiverRegistry: Sendable {
                 state.set = set
                 state.set.receivers = kept + set.receivers
                 state.fault = nil
+                state.hasRead = true
             case .failure(let error): state.fault = "\(error)"
             }
             return (state.fault, state.set.receivers.count)

@@ -4,8 +4,9 @@ import PushContract
 
 /// Opens and resolves incidents through PagerDuty's Events API v2.
 ///
-/// PagerDuty repeats by itself, so an alert is triggered once. A trigger after a resolve would open a new incident, so an alert that fires again
-/// is a change event, which pages nobody. An alert that ended before its notification was sent opens no incident.
+/// PagerDuty repeats by itself, so an alert is triggered once. A trigger after a resolve would open a new incident, so an alert that fires
+/// again is a change event, which pages nobody, until a step of escalation triggers it. An alert that ended before its notification was
+/// sent opens no incident.
 struct PagerDutyReceiver: AlertReceiver {
     static let standardURL = "https://events.pagerduty.com/v2/enqueue"
 

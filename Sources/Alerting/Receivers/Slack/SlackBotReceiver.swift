@@ -33,7 +33,8 @@ struct SlackBotReceiver: AlertReceiver {
         guard let thread = message.thread.flatMap(Thread.init) else { return .request(post) }
         let edit = Body(channel: thread.channel, text: root.text, blocks: root.blocks, ts: thread.ts)
         let line = "\(alert.state): \(SlackMessage.escaped(alert.summary))".cut(toCharacters: 1500)
-        let isLoud = message.event == .resolved && message.severity.pages
+        // Below an earlier message, `fired` is a step of escalation of an alert that was reopened.
+        let isLoud = [.fired, .resolved].contains(message.event) && message.severity.pages
         let reply = Body(channel: thread.channel, text: line, thread_ts: thread.ts, reply_broadcast: isLoud ? true : nil)
         return .edit(try request("chat.update", edit), reply: try request("chat.postMessage", reply), replacement: post)
     }

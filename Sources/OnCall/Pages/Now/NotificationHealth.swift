@@ -18,6 +18,6 @@ struct NotificationHealth: Hashable {
     var oldestPendingAt: Timestamp?
     /// Messages that were refused for good, or given up, in the last day.
     var lost: Int
-    /// What is wrong with `receivers.yml`; the receivers in force are older than it.
+    /// What is wrong with `receivers.yml`, which is therefore not in force.
     var fileFault: String?
 }

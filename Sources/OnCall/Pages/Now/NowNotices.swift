@@ -24,7 +24,7 @@ enum NowNotices {
             texts.append("The rule files have errors; the rules in force are older than the files. \(fault)\(more)")
         }
         if let fault = notificationHealth.fileFault {
-            texts.append("receivers.yml has an error; the receivers in force are older than the file. \(fault)")
+            texts.append("receivers.yml has an error and is not in force. \(fault)")
         }
         if let oldest = notificationHealth.oldestPendingAt, now - oldest > .seconds(60) {
             texts.append(
