@@ -17,7 +17,8 @@ struct ShippedRulesTests {
             set.rules.dropFirst(3).map(\.name) == [
                 "FeedSilent", "FeedSilentForMany",
                 "ProviderUnavailableSlow", "PushAuthFailingSlow", "ProviderUnreachable", "NothingDelivered", "PushAuthFailingInApp",
-                "TokensDeactivatedEnMasse", "UnknownProviderErrors", "UnknownProviderCodeSeen", "SendBacklogGrowing", "ClientsNotReturning",
+                "TokensDeactivatedEnMasse", "UnknownProviderErrors", "UnknownProviderCodeSeen", "SendBacklogGrowing", "SendsWaitTooLong",
+                "ClientsNotReturning",
             ]
         )
         for alert in BuiltInAlert.allCases {

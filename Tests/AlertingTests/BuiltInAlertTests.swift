@@ -195,6 +195,39 @@ struct BuiltInAlertTests {
         }
     }
 
+    @Test("RulesNotEvaluated names a rule that fails for more than ten minutes, once, and ends when it is evaluated again")
+    func rulesNotEvaluated() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<50, attempts: 10, bad: 0)
+            let clock = HandClock()
+            let other = Rules.make("Other", Rules.provider5xx.condition, by: [.provider])
+            let evaluator = RuleEvaluator.forTest(pool, [Rules.provider5xx, other], clock: clock)
+            func pass(_ minutes: ClosedRange<Int>) async throws -> [Alert] {
+                for minute in minutes {
+                    clock.set(Self.minutes(Int64(minute) + 1))
+                    try await evaluator.evaluate(minutes: minute)
+                    let progress = try await RuleProgress.all(on: pool).first { $0.rule == "ProviderUnavailable" }
+                    #expect(progress?.asOf == Traffic.start + (minute - 1), "the other rule is evaluated every minute")
+                }
+                return try await AlertStore.open(on: pool)
+            }
+            #expect(try await pass(20...20).isEmpty)
+            try await breakCheckpoint(of: "Other", pool)
+            #expect(try await pass(21...30).isEmpty)
+            for minutes in [31...31, 32...35] {
+                let alerts = try await pass(minutes)
+                #expect(alerts.map(\.rule) == ["RulesNotEvaluated"] && alerts.map(\.severity) == [.page])
+                #expect(alerts.first?.annotations["summary"] == "Not evaluated since 2026-01-05 12:20 UTC: Other")
+                #expect(alerts.first?.startsAt == Self.minutes(20))
+                _ = try await pool.query(Query(text: try #require(alerts.first).reproduceSQL))
+            }
+            try await pool.execute("DELETE FROM alertCheckpoints WHERE groupKey = 'x'")
+            #expect(try await pass(36...36).isEmpty)
+            #expect(try await Recorded.outbox(pool).map(\.kind).sorted() == ["firing", "resolved"])
+        }
+    }
+
     @Test("NotificationsDeadLettered goes to another receiver than the one that refused, and ends when it takes a message again")
     func notificationsDeadLettered() async throws {
         try await withDatabase { pool in

@@ -125,12 +125,7 @@ struct LateAttemptTests {
             let clock = HandClock()
             let evaluator = RuleEvaluator.forTest(pool, [Rules.provider5xx, other], clock: clock)
             for minute in 20...60 { try await evaluator.evaluate(minutes: minute) }
-            try await pool.execute(
-                """
-                INSERT INTO alertCheckpoints (rule, ruleVersion, groupKey, groupLabels, asOf, state)
-                SELECT rule, ruleVersion, 'x', '{}', asOf, '"x"' FROM alertRuleProgress WHERE rule = 'Other'
-                """
-            )
+            try await breakCheckpoint(of: "Other", pool)
             try await report(traffic, 30..<31, attempts: 1, bad: 0)
             var times: [Timestamp] = []
             for minutes in [61, 61, 61, 66] {

@@ -33,8 +33,14 @@ struct OpenCircuitTests {
         ]
     }
 
-    /// Evaluates at the end of each of these minutes, as somebody who is away in the others would.
-    private func run(_ pool: PostgresPool, minutes: [Int], attempts: Bool = true) async throws -> [Recorded] {
+    /// Evaluates at the end of each of these minutes, as somebody who is away in the others would. In `unsampled` ones
+    /// the circuits cannot be read.
+    private func run(
+        _ pool: PostgresPool,
+        minutes: [Int],
+        attempts: Bool = true,
+        unsampled: Range<Int> = 0..<0
+    ) async throws -> [Recorded] {
         let traffic = try await Traffic(pool)
         if attempts {
             try await traffic.add(Traffic.start + 5, attempts: 3, bad: 3, reason: "auth", provider: "apns", platform: "ios")
@@ -48,15 +54,20 @@ struct OpenCircuitTests {
             pool: pool,
             rules: RuleRegistry(rules: [Self.rule], logger: .silent),
             receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
-            circuits: { _ in Self.circuits(at: current.withLock { $0 }) },
+            circuits: { _ in
+                let minute = current.withLock { $0 }
+                if unsampled.contains(minute) { throw PostgresError(.callTimeout, "no answer in time") }
+                return Self.circuits(at: minute)
+            },
             logger: .silent,
-            now: { clock.now }
+            now: { clock.now },
+            databaseNow: { clock.now }
         )
         for minute in minutes {
             current.withLock { $0 = minute }
             clock.set((Traffic.start + minute).timestamp + .seconds(2))
             try await evaluator.evaluate(through: (Traffic.start + minute).timestamp)
-            #expect(evaluator.faults == [:])
+            #expect(Set(evaluator.faults.keys) == (unsampled.contains(minute) ? ["circuits", "PushAuthFailing"] : []))
         }
         return try await Recorded.transitions(pool)
     }
@@ -89,6 +100,26 @@ struct OpenCircuitTests {
         try await withDatabase { pool in
             let live = try await run(pool, minutes: Array(0...20) + Array(45...60))
             #expect(live == Self.expected)
+        }
+    }
+
+    @Test("while circuits cannot be sampled, good attempts of another app resolve nothing; these minutes are evaluated afterwards")
+    func unsampled() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            for minute in 15..<31 {
+                try await traffic.add(
+                    Traffic.start + minute,
+                    attempts: 100,
+                    bad: 0,
+                    provider: "apns",
+                    platform: "ios",
+                    app: "com.example.other"
+                )
+            }
+            let live = try await run(pool, minutes: Array(0...60), unsampled: 16..<29)
+            #expect(live.filter { $0.group == "provider=apns" } == Self.expected)
+            #expect(live.count == Self.expected.count + 2, "RulesNotEvaluated fires after ten minutes, and ends")
         }
     }
 

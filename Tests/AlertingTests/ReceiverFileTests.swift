@@ -104,7 +104,8 @@ struct ReceiverFileTests {
             // Each provider has a receiver, so none of their pages goes to the fallback.
             (
                 "[{ labels: { provider: apns }, receivers: [phone] }, { labels: { provider: fcm }, receivers: [phone] }, "
-                    + "{ rule: [EvaluatorDataGap, \"Notifications*\", \"Receiver*\", LabelsFolded], receivers: [phone] }, "
+                    + "{ rule: [EvaluatorDataGap, \"Notifications*\", \"Receiver*\", LabelsFolded, RulesNotEvaluated], "
+                    + "receivers: [phone] }, "
                     + "{ severity: [info, ticket], receivers: [log, phone] }]", "fallback: [log]", nil
             ),
         ] as [(String, String, String?)]

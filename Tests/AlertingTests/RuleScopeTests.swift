@@ -54,6 +54,33 @@ struct RuleScopeTests {
         }
     }
 
+    @Test("an app that fails too little to fire keeps the history since its alert ended: it is opened again, as in a backtest")
+    func openedAgain() async throws {
+        var ratio = RatioCondition(reasons: ["auth"], above: Fraction(20, 100), for: RuleDuration(minutes: 10))
+        ratio.minBad = 100
+        let rule = Rules.make("AuthInApp", .ratio(ratio), by: [.provider, .app])
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            for minute in 0..<380 {
+                let counts: (attempts: Int64, bad: Int64) =
+                    switch minute {
+                    case 20..<40, 350...: (100, 30)
+                    // Too few in the minutes that are looked at, and enough to show that it was not over.
+                    case 50..<350: (2, minute % 2 == 0 ? 1 : 0)
+                    default: (100, 0)
+                    }
+                try await traffic.add(Traffic.start + minute, attempts: counts.attempts, bad: counts.bad, reason: "auth")
+            }
+            let evaluator = RuleEvaluator.forTest(pool, [rule])
+            for minutes in stride(from: 0, through: 380, by: 10) { try await evaluator.evaluate(minutes: minutes) }
+            #expect(evaluator.faults == [:])
+            let live = try await Decided.live(pool)
+            #expect(live.map(\.kind) == ["firing", "resolved", "reopened"])
+            let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 379)
+            #expect(try Decided.backtest([try await RuleBacktest(span: span, on: pool).run(rule)]) == live)
+        }
+    }
+
     @Test("apps that cannot fire take neither a state nor memory, and an evaluation of many that do waits for no impact of each")
     func many() async throws {
         try await withDatabase { pool in

@@ -71,6 +71,27 @@ struct SilenceTests {
         }
     }
 
+    @Test("alerts of a rule that cannot be evaluated are silenced, too, and notified when the silence ends")
+    func failingRule() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<20, attempts: 100, bad: 0)
+            try await traffic.add(20..<50, attempts: 100, bad: 10)
+            let clock = HandClock()
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            for minute in 30...35 { try await evaluator.evaluate(minutes: minute) }
+            try await breakCheckpoint(of: "ProviderUnavailable", pool)
+            let silence = try await silence(pool, until: 37)
+            try await evaluator.evaluate(minutes: 36)
+            #expect(evaluator.faults.count == 1)
+            #expect(try await AlertStore.open(on: pool).first?.silencedBy == silence.id)
+            clock.set((Traffic.start + 38).timestamp)
+            try await evaluator.evaluate(minutes: 37)
+            #expect(evaluator.faults.count == 1)
+            #expect(try await AlertStore.open(on: pool).map(\.silencedBy) == [nil])
+        }
+    }
+
     @Test("an alert that came and went under a silence is told to nobody; one the silence does not match is")
     func matches() async throws {
         for (value, kinds) in [("fcm", []), ("apns", ["firing", "resolved"])] {

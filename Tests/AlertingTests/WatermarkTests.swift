@@ -1,6 +1,7 @@
 import AlertRules
 import Attempts
 import Foundation
+import Logging
 import Postgres
 import PushContract
 import TestDatabase
@@ -54,17 +55,36 @@ struct WatermarkTests {
             let clock = HandClock(Self.at(60))
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             let closed = Self.at(59)
-            #expect(try await evaluator.watermark() == closed)
+            #expect(try await evaluator.watermark(at: clock.now) == closed)
             let writer = UUID()
             try await HeartbeatStore.record(writer, at: Self.at(60), uncommittedSince: Self.at(59, seconds: 30), on: pool)
-            #expect(try await evaluator.watermark() == closed, "newer than what is closed")
+            #expect(try await evaluator.watermark(at: clock.now) == closed, "newer than what is closed")
             try await HeartbeatStore.record(writer, at: Self.at(60, seconds: 1), uncommittedSince: Self.at(55), on: pool)
             try await HeartbeatStore.record(UUID(), at: Self.at(60), uncommittedSince: Self.at(57), on: pool)
-            #expect(try await evaluator.watermark() == Self.at(55), "the oldest of any writer, by its newest word")
+            #expect(try await evaluator.watermark(at: clock.now) == Self.at(55), "the oldest of any writer, by its newest word")
             try await HeartbeatStore.record(writer, at: Self.at(60, seconds: 2), uncommittedSince: Self.at(0), on: pool)
-            #expect(try await evaluator.watermark() == closed - .seconds(600))
+            #expect(try await evaluator.watermark(at: clock.now) == closed - .seconds(600))
             clock.advance(.seconds(93))
-            #expect(try await evaluator.watermark() == clock.now - .seconds(60))
+            #expect(try await evaluator.watermark(at: clock.now) == clock.now - .seconds(60))
+        }
+    }
+
+    @Test("minutes close by the database's clock: one of the evaluating machine that is slow delays nothing, and is logged once")
+    func slowClock() async throws {
+        try await withDatabase { pool in
+            let log = RecordingLog { $0.level == .error }
+            let evaluator = RuleEvaluator(
+                pool: pool,
+                rules: RuleRegistry(rules: [Rules.provider5xx], logger: .silent),
+                receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
+                logger: log.logger,
+                now: { Timestamp.now() - .seconds(1200) }
+            )
+            for _ in 1...2 { try await evaluator.evaluate() }
+            let asOf = try #require(try await RuleProgress.all(on: pool).first?.asOf)
+            // The minute before the last one, or one more at the end of a minute.
+            #expect((2...3).contains(Minute(Timestamp.now()) - asOf))
+            #expect(log.events.map { "\($0.message)" } == ["the clock of this machine differs from the database's; set it right"])
         }
     }
 

@@ -3,7 +3,6 @@ import PushContract
 import Testing
 
 @testable import Alerting
-@testable import OnCall
 
 @Suite("How far the rules have been evaluated")
 struct EvaluationHealthTests {
@@ -53,7 +52,7 @@ struct EvaluationHealthTests {
             }
         }
         let now = Self.noon + .seconds(clock * 60 + 7)
-        let through = EvaluationHealth.through(progress, rules: [Self.ratio, Self.baseline], now: now)
+        let through = RuleProgress.through(progress, rules: [Self.ratio, Self.baseline], last: .lastClosed(before: now))
         #expect(through == expected.map { Self.noon + .seconds($0 * 60) })
     }
 }

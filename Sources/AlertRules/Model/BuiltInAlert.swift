@@ -8,6 +8,8 @@ package enum BuiltInAlert: String, Sendable, Hashable, CaseIterable {
     case receiverUnreachable = "ReceiverUnreachable"
     /// An API key reports more values of a label than are counted apart.
     case labelsFolded = "LabelsFolded"
+    /// A rule in force has not been evaluated for minutes, although others are.
+    case rulesNotEvaluated = "RulesNotEvaluated"
 
     /// Part of their alerts, as a rule's version is.
     package static let version = "built-in/1"
@@ -20,7 +22,7 @@ package enum BuiltInAlert: String, Sendable, Hashable, CaseIterable {
     /// Of its alerts.
     package var severities: Set<Severity> {
         switch self {
-        case .dataGap: [.page]
+        case .dataGap, .rulesNotEvaluated: [.page]
         case .notificationsDeadLettered: Set(Severity.allCases)
         case .receiverUnreachable: [.page, .ticket]
         case .labelsFolded: [.ticket]
@@ -33,6 +35,7 @@ package enum BuiltInAlert: String, Sendable, Hashable, CaseIterable {
         case .notificationsDeadLettered: "runbooks/notifications-dead-lettered.md"
         case .receiverUnreachable: "runbooks/receiver-unreachable.md"
         case .labelsFolded: "runbooks/labels-folded.md"
+        case .rulesNotEvaluated: "runbooks/rules-not-evaluated.md"
         }
     }
 }

@@ -101,6 +101,21 @@ enum BuiltInAlertFactory {
         )
     }
 
+    static func rulesNotEvaluated(_ rules: [String], since: Minute, now: Timestamp) -> Alert {
+        let named = rules.prefix(10).joined(separator: ", ")
+        return alert(
+            .rulesNotEvaluated,
+            severity: .page,
+            labels: [:],
+            since: since,
+            now: now,
+            summary: "Not evaluated since \(since): \(named)" + (rules.count > 10 ? " and \(rules.count - 10) more rules" : ""),
+            meaning: "The alerts of these rules keep their state: they neither fire nor resolve.",
+            action: "Look for \"a rule could not be evaluated\" in the log of the instances with the role alert: it has the reason.",
+            sql: "SELECT rule, asOf, evaluatedAt FROM alertRuleProgress ORDER BY asOf, rule;"
+        )
+    }
+
     private static func alert(
         _ kind: BuiltInAlert,
         severity: Severity,

@@ -8,6 +8,9 @@ struct BuiltInPass {
     let pool: PostgresPool
     let lease: AlertLease
     let receivers: ReceiverSet
+    let rules: RuleRegistry
+    /// The newest minute that rules are evaluated for.
+    let last: Minute
     let observedSince: Timestamp
     let now: Timestamp
 
@@ -31,8 +34,9 @@ struct BuiltInPass {
             .map { over($0, at: now) }
         let gap = try await dataGap(open[.dataGap]?.first)
         let folded = try await labelsFolded(open[.labelsFolded] ?? [])
-        started += gap.started + folded.started
-        ended += gap.ended + folded.ended
+        let behind = try await rulesNotEvaluated(open[.rulesNotEvaluated]?.first)
+        started += gap.started + folded.started + behind.started
+        ended += gap.ended + folded.ended + behind.ended
         for index in started.indices { started[index].silencedBy = silences.first { $0.matches(started[index].labels) }?.id }
         let endedIds = Set(ended.map(\.id))
         let lasting = open.filter { $0.key != nil }.values.joined().filter { !endedIds.contains($0.id) }
@@ -81,6 +85,21 @@ struct BuiltInPass {
         let ended = open.filter { alert in !authors.contains { $0.name == alert.labels["key"] } }
         return (started.map { BuiltInAlertFactory.labelsFolded($0, now: now) }, ended.map { over($0, at: now) })
     }
+
+    /// One alert about the rules that are more than ten minutes behind, until none is. When all rules wait for a writer, so does `last`.
+    private func rulesNotEvaluated(_ open: Alert?) async throws -> (started: [Alert], ended: [Alert]) {
+        let known = open == nil ? rules.rules(knownFor: .seconds(Self.minutesBehind * 60), at: now) : rules.rules
+        let progress = try await RuleProgress.all(on: pool)
+        let limit = open == nil ? Self.minutesBehind : 0
+        let behind = known.filter { rule in !progress.contains { $0.rule == rule.name && last - $0.covered(by: rule) <= limit } }
+        if let open { return ([], behind.isEmpty ? [over(open, at: now)] : []) }
+        guard !behind.isEmpty else { return ([], []) }
+        let names = behind.map(\.name)
+        let oldest = progress.filter { names.contains($0.rule) }.map(\.asOf).min() ?? last - Self.minutesBehind
+        return ([BuiltInAlertFactory.rulesNotEvaluated(names, since: oldest + 1, now: now)], [])
+    }
+
+    private static let minutesBehind = 10
 
     private func over(_ alert: Alert, at end: Timestamp) -> Alert {
         var alert = alert

@@ -50,7 +50,7 @@ final class EvaluatorMaintenance: Sendable {
 
     func run(_ current: [AlertRule], through last: Minute, pass: Pass, claim: Claim) async throws {
         try await resolveRemovedRules(current, through: last, pass: pass, claim: claim)
-        try await evaluateBuiltInAlerts(claim)
+        try await evaluateBuiltInAlerts(through: last, claim)
         try await cleanUp(current, claim)
         try await refreshImpact(current, through: last, claim: claim)
     }
@@ -72,9 +72,17 @@ final class EvaluatorMaintenance: Sendable {
     }
 
     /// The built-in alerts.
-    private func evaluateBuiltInAlerts(_ claim: Claim) async throws {
+    private func evaluateBuiltInAlerts(through last: Minute, _ claim: Claim) async throws {
         guard let lease = try await claim() else { return }
-        let pass = BuiltInPass(pool: pool, lease: lease, receivers: receivers.set, observedSince: observedSince, now: now())
+        let pass = BuiltInPass(
+            pool: pool,
+            lease: lease,
+            receivers: receivers.set,
+            rules: rules,
+            last: last,
+            observedSince: observedSince,
+            now: now()
+        )
         for alert in try await pass.run() {
             let text = alert.annotations["summary"] ?? alert.rule
             logger.log(level: alert.state == .firing ? .error : .notice, "\(alert.rule) \(alert.state.rawValue): \(text)")

@@ -28,9 +28,12 @@ struct EvaluatorMetrics: Sendable {
     }
 
     /// Another instance evaluates: its lag counts.
-    func idle() { lag.record(since: nil) }
+    func idle() {
+        lag.record(since: nil)
+        waiting(for: .zero)
+    }
 
-    /// `through`: the end of the newest evaluated minute.
+    /// `through`: the end of the newest minute that every rule is evaluated for.
     func evaluated(through: Timestamp, duration: Duration, faults: Int, open counts: [Severity: Int]) {
         lag.record(since: through)
         self.duration.recordNanoseconds(duration.microseconds * 1000)

@@ -26,9 +26,13 @@ package final class RuleEvaluator: Service, Sendable {
         var succeededAt: Timestamp?
         /// When the oldest outcome was made that a writer holds, while one does.
         var waitsFor: Timestamp?
+        /// This machine's clock differs from the database's.
+        var isClockOff = false
     }
 
     static let leaseName = "evaluator"
+    /// How far the clock of this machine may differ from the database's without an error in the log.
+    private static let clockLimit = Duration.seconds(30)
 
     private let pool: PostgresPool
     private let rules: RuleRegistry
@@ -41,12 +45,14 @@ package final class RuleEvaluator: Service, Sendable {
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
+    private let databaseNow: (@Sendable () -> Timestamp)?
     private let holder: String
     private let maintenance: EvaluatorMaintenance
     private let baseline = BaselineStore()
     private let metrics = EvaluatorMetrics()
     private let state = Mutex(State())
 
+    /// `databaseNow`: used instead of the database's clock, where the time is simulated.
     package init(
         pool: PostgresPool,
         rules: RuleRegistry,
@@ -58,7 +64,8 @@ package final class RuleEvaluator: Service, Sendable {
         feeds: FeedSampling? = nil,
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        databaseNow: (@Sendable () -> Timestamp)? = nil
     ) {
         self.pool = pool
         self.rules = rules
@@ -71,6 +78,7 @@ package final class RuleEvaluator: Service, Sendable {
         self.logger = logger
         self.clock = clock
         self.now = now
+        self.databaseNow = databaseNow
         holder = UUID().uuidString
         maintenance = EvaluatorMaintenance(
             pool: pool,
@@ -97,16 +105,16 @@ package final class RuleEvaluator: Service, Sendable {
         try? await release()
     }
 
-    /// Evaluates what is closed now.
+    /// Evaluates what is closed now, by the database's clock: one of this machine that is slow delays no alert.
     package func evaluate() async throws {
-        try await evaluate(through: try await watermark())
+        guard let lease = try await begin() else { return }
+        try await evaluate(through: try await watermark(at: databaseTime(lease)), lease)
     }
 
     /// The moment before which all attempts are known: `lag` ago, or when the oldest outcome was made that a writer holds and could not commit yet
     /// (reference, alerting §2.3). Without it what a slow writer holds would look like attempts that nobody made, and an alert about them like one
     /// that is over.
-    func watermark() async throws -> Timestamp {
-        let now = now()
+    func watermark(at now: Timestamp) async throws -> Timestamp {
         let closed = now - configuration.lag
         guard let oldest = try await HeartbeatStore.oldestUncommitted(at: now, on: pool), oldest < closed else {
             metrics.waiting(for: .zero)
@@ -125,11 +133,46 @@ package final class RuleEvaluator: Service, Sendable {
     /// Evaluates what is closed at `watermark`: the moment before which all attempts are known.
     ///
     /// Does nothing while another instance holds the lease, and stops when another one takes it over. Throws when the database is away; a
-    /// fault of a single rule stops that rule and is reported by `faults`.
+    /// fault of a rule stops that rule, for a minute, and is reported by `faults` and `RulesNotEvaluated`.
     package func evaluate(through watermark: Timestamp) async throws {
+        guard let lease = try await begin() else { return }
+        try await evaluate(through: watermark, lease)
+    }
+
+    /// Nil while another instance holds the lease.
+    private func begin() async throws -> AlertLease? {
         rules.refresh()
         receivers.refresh()
-        guard let lease = try await claim() else { return resetProgress() }
+        guard let lease = try await claim() else {
+            resetProgress()
+            return nil
+        }
+        reportClock(lease)
+        return lease
+    }
+
+    /// When the lease was claimed.
+    private func databaseTime(_ lease: AlertLease) -> Timestamp { databaseNow?() ?? lease.claimedAt ?? now() }
+
+    /// Logs when this machine's clock begins to differ from the database's, and when it no longer does.
+    private func reportClock(_ lease: AlertLease) {
+        let behind = databaseTime(lease) - now()
+        let isOff = behind > Self.clockLimit || behind < Duration.zero - Self.clockLimit
+        let wasOff = state.withLock { state in
+            let wasOff = state.isClockOff
+            state.isClockOff = isOff
+            return wasOff
+        }
+        guard isOff != wasOff else { return }
+        let metadata: Logger.Metadata = ["behind": "\(behind)"]
+        if isOff {
+            logger.error("the clock of this machine differs from the database's; set it right", metadata: metadata)
+        } else {
+            logger.notice("the clock of this machine agrees with the database's again", metadata: metadata)
+        }
+    }
+
+    private func evaluate(through watermark: Timestamp, _ lease: AlertLease) async throws {
         let last = Minute.lastClosed(before: watermark)
         let current = rules.rules
         let start = now()
@@ -156,23 +199,25 @@ package final class RuleEvaluator: Service, Sendable {
     }
 
     private func evaluate(_ current: [AlertRule], through last: Minute, since start: Timestamp, _ lease: AlertLease) async throws {
-        var faults = try await fillSeries(through: last)
+        let seriesFaults = try await fillSeries(through: last)
         let isLateDue = isLateDue(at: last)
         let late = isLateDue ? try await LateAttemptStore.waiting(on: pool) : []
-        faults.merge(try await evaluate(current, through: last, late, lease)) { $1 }
+        let faults = seriesFaults.merging(try await evaluate(current, through: last, late, seriesFaults, lease)) { $1 }
         if !late.isEmpty, faults.isEmpty { try await settle(late, through: last) }
         try await maintenance.run(current, through: last, pass: pass, claim: claim)
         state.withLock { state in
             if faults.isEmpty { state.succeededAt = now() }
             state.faults = faults
-            state.evaluated = faults.isEmpty ? last : nil
+            // What failed is tried again a minute later: a statement that reaches its time limit each time delays all other rules.
+            state.evaluated = last
             state.rules = current
             state.checkedAt = Minute(start)
             if isLateDue { state.lateCheckedAt = last }
         }
         let finished = now()
+        let progress = try await RuleProgress.all(on: pool)
         metrics.evaluated(
-            through: (last + 1).timestamp,
+            through: RuleProgress.through(progress, rules: current, last: last) ?? (last + 1).timestamp,
             duration: finished - start,
             faults: faults.count,
             open: try await AlertStore.openCounts(on: pool)
@@ -204,16 +249,17 @@ package final class RuleEvaluator: Service, Sendable {
         _ rules: [AlertRule],
         through last: Minute,
         _ late: [LateAttemptStore.LateMinute],
+        _ seriesFaults: [String: String],
         _ current: AlertLease
     ) async throws -> [String: String] {
         var faults: [String: String] = [:]
-        var unavailable: [any Error] = []
         let lateSince = late.filter { $0.isEvaluated(at: last) }.map(\.minute).min()
         for rule in Suppression.causesFirst(rules) {
             guard let lease = try await claim() else { throw LeaseLost(lease: current) }
             do {
                 var pass = pass(rule, lease)
                 pass.lateSince = lateSince
+                pass.seriesFault = SeriesFault(rule, seriesFaults)
                 report(try await pass.run(through: last))
             } catch let error as LeaseLost {
                 throw error
@@ -222,18 +268,16 @@ package final class RuleEvaluator: Service, Sendable {
             } catch {
                 // Also what is called unavailable, as a query that exceeds its time or its memory is: the other rules do not depend on it.
                 faults[rule.name] = "\(error)"
-                if (error as? PostgresError)?.isUnavailable ?? !(error is DecodingError) { unavailable.append(error) }
                 logger.error(
                     "a rule could not be evaluated; its alerts keep their state",
                     metadata: ["rule": "\(rule.name)", "error": "\(error)"]
                 )
             }
         }
-        if let error = unavailable.first, unavailable.count == rules.count { throw error }
         return faults
     }
 
-    /// What rules read in addition to the rollups.
+    /// What rules read in addition to the rollups. Returns what could not be filled, with the reason.
     private func fillSeries(through last: Minute) async throws -> [String: String] {
         guard let lease = try await claim() else { return [:] }
         let pass = SeriesPass(
@@ -243,7 +287,8 @@ package final class RuleEvaluator: Service, Sendable {
             sampling: sampling,
             circuits: circuits,
             feeds: feeds,
-            now: now()
+            // Samples are of the minutes that rules look at.
+            now: databaseTime(lease)
         )
         let faults = try await pass.run(through: last)
         for (series, fault) in faults {

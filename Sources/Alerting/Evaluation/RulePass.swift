@@ -17,9 +17,22 @@ struct RulePass {
     let now: Timestamp
     /// The oldest minute of which attempts were reported late since the last look.
     var lateSince: Minute?
+    /// Why it cannot be evaluated now: without its series, minutes look as if nothing were wrong in them.
+    var seriesFault: SeriesFault?
 
-    /// Evaluates every closed minute up to `last` that was not evaluated before. Returns what began and ended.
+    /// Evaluates every closed minute up to `newest` that was not evaluated before. Returns what began and ended.
     func run(through newest: Minute) async throws -> [AlertChange] {
+        do {
+            if let seriesFault { throw seriesFault }
+            return try await evaluate(through: newest)
+        } catch {
+            // Silences apply to the alerts of a rule that cannot be evaluated, too.
+            try? await applySilences()
+            throw error
+        }
+    }
+
+    private func evaluate(through newest: Minute) async throws -> [AlertChange] {
         let waiting = rule.condition.level == .reference ? try await AcceptanceStore.waiting(rule, on: pool) : []
         // Who calls an alert normal is not kept waiting for the next decision.
         let last = waiting.isEmpty ? newestDecided(newest) : newest
@@ -43,7 +56,7 @@ struct RulePass {
         let from = min(base, oldest)
         let scope = try await RuleScope.read(
             rule,
-            firing: checkpoint.states.filter { $0.value.open != nil }.keys,
+            remembered: checkpoint.states.filter { $0.value.open != nil || $0.value.closed != nil }.keys,
             limit: configuration.maxApps,
             from: from - (rule.lookback + 1),
             through: last,

@@ -16,4 +16,14 @@ package struct RuleProgress: Sendable, Hashable {
             return RuleProgress(rule: rule, ruleVersion: version, asOf: Minute(asOf), evaluatedAt: evaluatedAt)
         }
     }
+
+    /// The newest minute that needs no evaluation yet: a rule that decides every few minutes is not behind until its next decision is due.
+    func covered(by rule: AlertRule) -> Minute { asOf + (rule.condition.decidesEvery - 1) }
+
+    /// The end of the last minute, up to `last`, that all of `progress` has covered; nil when nothing was evaluated.
+    package static func through(_ progress: [RuleProgress], rules: [AlertRule], last: Minute) -> Timestamp? {
+        let byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let covered = progress.compactMap { row in byName[row.rule].map { row.covered(by: $0) } }
+        return covered.min().map { min($0, last) + 1 }?.timestamp
+    }
 }

@@ -5,7 +5,8 @@ import PushContract
 
 /// Which groups of a rule are evaluated: those that can fire, and of these the ones with the most attempts. All others are one group, `other`.
 ///
-/// Only `app` and `appVersion` have values without a bound. Those whose alert fires are always among those that are evaluated.
+/// Only `app` and `appVersion` have values without a bound. Those whose alert fires, or may be opened again, are always
+/// among those that are evaluated.
 struct RuleScope {
     /// Nil when no group can fire.
     var selection: RollupSelection?
@@ -14,7 +15,7 @@ struct RuleScope {
 
     static func read(
         _ rule: AlertRule,
-        firing: some Sequence<GroupKey>,
+        remembered: some Sequence<GroupKey>,
         limit: Int,
         from first: Minute,
         through last: Minute,
@@ -27,7 +28,7 @@ struct RuleScope {
         guard rule.condition.source == .attempts else { return RuleScope(selection: selection) }
         var scope = RuleScope(selection: selection)
         for (dimension, column) in rule.openDimensions {
-            let firing = Set(firing.compactMap { $0[dimension] })
+            let remembered = Set(remembered.compactMap { $0[dimension] })
             let largest = try await RollupStore.largest(
                 column,
                 selection,
@@ -37,8 +38,8 @@ struct RuleScope {
                 to: (last + 1).timestamp,
                 on: session
             )
-            let values = firing.union(largest.values).sorted()
-            if largest.total > limit || firing.contains(FoldedLabels.other) {
+            let values = remembered.union(largest.values).sorted()
+            if largest.total > limit || remembered.contains(FoldedLabels.other) {
                 scope.selection?.kept[column] = values
                 scope.folded += max(0, largest.total - limit)
             } else if rule.condition.leastBad > 0 {

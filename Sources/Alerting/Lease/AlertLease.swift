@@ -1,4 +1,5 @@
 import Postgres
+import PushContract
 
 /// An exclusive claim to evaluate or to deliver. Valid until another holder takes it over.
 package struct AlertLease: Sendable, Hashable {
@@ -6,6 +7,8 @@ package struct AlertLease: Sendable, Hashable {
     package let holder: String
     /// The fencing number: every commit checks that it is unchanged.
     package let epoch: Int64
+    /// When it was taken or extended, by the database's clock.
+    var claimedAt: Timestamp?
 }
 
 /// A replaced holder tried to write; nothing was changed.
@@ -31,10 +34,13 @@ enum AlertLeaseStore {
             """
             INSERT INTO alertLeases AS l (name, holder, epoch, expiresAt) VALUES (\(name), \(holder), 1, \(RowLease.end(of: duration)))
             ON CONFLICT (name) DO UPDATE SET \(row.assign(to: holder, for: duration)) WHERE \(row.isAvailable(to: holder))
-            RETURNING epoch
+            RETURNING epoch, clock_timestamp()
             """
         )
-        return try rows.first.map { AlertLease(name: name, holder: holder, epoch: try $0.decode(Int64.self)) }
+        return try rows.first.map {
+            let (epoch, claimedAt) = try $0.decode((Int64, Timestamp).self)
+            return AlertLease(name: name, holder: holder, epoch: epoch, claimedAt: claimedAt)
+        }
     }
 
     /// Lets the next holder begin at once.

@@ -20,6 +20,7 @@ package typealias BacklogSampling = @Sendable (Timestamp) async throws -> [Backl
 
 /// Keeps `sendBacklogMinutes`: one sample for each minute in which somebody evaluates.
 enum BacklogSeries {
+    static let name = "backlog"
     private static let retention = Duration.seconds(35 * 86_400)
 
     /// The first sample of a minute stays.

@@ -50,6 +50,7 @@ package typealias CircuitSampling = @Sendable (_ since: Timestamp) async throws 
 
 /// Keeps `circuitMinutes`: what each open circuit blocked in each minute.
 enum CircuitSeries {
+    static let name = "circuits"
     /// How far back minutes without a sample are filled: a refusal is known from its beginning.
     static let reach = Duration.seconds(14 * 86_400)
     private static let retention = Duration.seconds(35 * 86_400)

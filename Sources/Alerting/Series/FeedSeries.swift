@@ -24,6 +24,7 @@ package typealias FeedSampling = @Sendable (Timestamp) async throws -> [FeedSamp
 
 /// Keeps `feedMinutes`: one sample for each feed and minute in which somebody evaluates.
 enum FeedSeries {
+    static let name = "feeds"
     /// How long it is written of a feed that none of its subjects is live any more: longer than any rule looks for a recovery.
     private static let over = Duration.seconds(2 * 3600)
     private static let retention = Duration.seconds(35 * 86_400)

@@ -54,7 +54,8 @@ struct AlertBench {
                 rules: RuleRegistry(rules: rules + [Self.rule], logger: logger),
                 receivers: receivers,
                 logger: logger,
-                now: clock.now
+                now: clock.now,
+                databaseNow: clock.now
             )
             let notifier = Notifier(
                 pool: pool,

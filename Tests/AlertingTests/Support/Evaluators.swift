@@ -48,7 +48,8 @@ extension RuleEvaluator {
             backlog: backlog,
             logger: .silent,
             clock: sleeps,
-            now: { clock.now }
+            now: { clock.now },
+            databaseNow: { clock.now }
         )
     }
 
@@ -56,6 +57,16 @@ extension RuleEvaluator {
     func evaluate(minutes: Int) async throws {
         try await evaluate(through: (Traffic.start + minutes).timestamp)
     }
+}
+
+/// Makes each evaluation of the rule fail until its row `x` is deleted.
+func breakCheckpoint(of rule: String, _ pool: PostgresPool) async throws {
+    try await pool.execute(
+        """
+        INSERT INTO alertCheckpoints (rule, ruleVersion, groupKey, groupLabels, asOf, state)
+        SELECT rule, ruleVersion, 'x', '{}', asOf, '"x"' FROM alertRuleProgress WHERE rule = \(rule)
+        """
+    )
 }
 
 /// What was recorded, without ids and times of writing.

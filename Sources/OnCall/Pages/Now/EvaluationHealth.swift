@@ -1,5 +1,3 @@
-import AlertRules
-import Alerting
 import PushContract
 
 /// Whether the rules are being evaluated. Without evaluation the absence of alerts means nothing.
@@ -28,25 +26,9 @@ struct EvaluationHealth: Hashable {
         case noRules
     }
 
-    /// The end of the last minute that all of `progress` has covered; nil when nothing was evaluated.
-    ///
-    /// A baseline rule decides every few minutes only. Until its next decision is due it is not behind, so those minutes count as seen.
-    static func through(_ progress: [RuleProgress], rules: [AlertRule], now: Timestamp) -> Timestamp? {
-        let cadence = Dictionary(rules.map { ($0.name, $0.decidesEvery) }, uniquingKeysWith: { first, _ in first })
-        let covered = progress.compactMap { row in cadence[row.rule].map { row.asOf + ($0 - 1) } }
-        return covered.min().map { min($0, Minute.lastClosed(before: now)) + 1 }?.timestamp
-    }
-
     func verdict(now: Timestamp) -> Verdict {
         guard rules > 0 else { return .noRules }
         guard let through else { return .notYet }
         return now - through > Self.waitLimit ? .late(through: through) : .upToDate(through: through)
-    }
-}
-
-extension AlertRule {
-    /// Minutes from one decision to the next.
-    fileprivate var decidesEvery: Int {
-        condition.decidesEvery
     }
 }

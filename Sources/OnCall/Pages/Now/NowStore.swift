@@ -87,7 +87,7 @@ struct NowStore: Sendable {
         return EvaluationHealth(
             rules: rules.count,
             evaluated: progress.count,
-            through: EvaluationHealth.through(progress, rules: rules, now: now),
+            through: RuleProgress.through(progress, rules: rules, last: .lastClosed(before: now)),
             faults: self.rules.findings.filter { $0.severity == .error }.map(\.description),
             lateAttempts: try await LateAttemptStore.count(since: now - .seconds(86_400), on: pool),
             neverEvaluated: overdue.count
