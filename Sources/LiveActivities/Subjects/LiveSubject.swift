@@ -20,7 +20,7 @@ package struct LiveSubject: Sendable, Hashable {
     var startAlert: Alert
     /// Being shown: starts and updates go out.
     var isLive: Bool
-    /// It goes on another day: activities end with this state, and come back then.
+    /// It goes on another day, or was live and has not begun after all: activities end with this state, and come back then.
     var isResting = false
     /// Nothing comes any more: activities end with this state.
     package var isOver: Bool
