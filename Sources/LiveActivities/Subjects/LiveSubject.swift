@@ -24,6 +24,8 @@ package struct LiveSubject: Sendable, Hashable {
     var isResting = false
     /// Nothing comes any more: activities end with this state.
     package var isOver: Bool
+    /// When it was over: states from that second on are the last one, and corrections of it.
+    var endedAt: Timestamp?
     /// When its source last said that this is the state, and how long that holds; nil: nothing confirms it.
     var freshness: Freshness?
     /// The caller's: when the state is out of date at the latest.
