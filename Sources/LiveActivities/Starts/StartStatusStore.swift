@@ -55,7 +55,8 @@ package struct StartStatusStore: Sendable {
                 CASE WHEN coalesce(m.phase, 'scheduled') = 'scheduled' THEN m.startsAt END, a.status::text, a.endReason, a.nextStartAt,
                 a.startSentAt, a.activatedAt, coalesce(a.endedAt, m.endedAt), coalesce(a.startsDelivered > 0, false),
                 d.platform, d.tokenState <> 'inactive', m.endedAt IS NOT NULL
-            FROM follows f JOIN devices d ON d.userId = f.userId
+            FROM follows f
+            JOIN devices d ON d.userId = f.userId AND d.deviceId = coalesce(f.onlyDeviceId, d.deviceId) AND d.expiresAt > \(now)
             LEFT JOIN liveSubjects m ON m.subject = f.matchId
             \(StartTargets.token(for: "coalesce(m.attributesType, \(MatchSubject.attributesType))"))
             LEFT JOIN LATERAL (
