@@ -36,7 +36,7 @@ public struct UnifiedDisplayState: Sendable, Hashable, Codable {
     public var key: Key?
     /// 0: made from scores alone. 1: from deliveries as well.
     public var tier: Int
-    /// When this state was made, Unix seconds; grows strictly. The same number is the push's `aps.timestamp`.
+    /// When this state was made, or renewed by a heartbeat, Unix seconds; grows strictly. The same number is the push's `aps.timestamp`.
     public var updatedAt: Int64
 
     /// One innings.

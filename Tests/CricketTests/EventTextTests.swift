@@ -88,6 +88,7 @@ struct EventTextTests {
         #expect(isStale(event(.six), score(60), after: 61))
         #expect(isStale(event(.batsmanOn90s), score(95, state: .out)))
         #expect(isStale(event(.interruption), score(60)))
+        #expect(isStale(event(.matchStart), score(0, phase: .scheduled)) && !isStale(event(.matchStart), score(0)))
         #expect(isStale(event(.wicket, nil, mark: 3), score(60)))
         #expect(!isStale(event(.wicket, nil, mark: 2), score(60)))
         var window = BallWindow()

@@ -301,4 +301,23 @@ struct EndTests {
             #expect(try await bench.postToken("ann", "phone", 1) == .adopt(1, replacing: nil))
         }
     }
+
+    @Test("a follow that arrives after the end expires with the match, and no device waits for it")
+    func lateFollow() async throws {
+        try await LiveBench.with { bench in
+            let end = bench.now
+            let scores = try MatchSamples.scores()
+            _ = try await MatchStore(pool: bench.pool).accept(scores[scores.count - 1], now: end)
+            try await bench.run()
+            try await bench.phone("ann", "phone", 1)
+            try await bench.fcmDevice("ann", "android", 2)
+            bench.clock.advance(.seconds(3600))
+            try await bench.follow("ann")
+            let expiring: Query = "SELECT count(*) FROM follows JOIN activeMatches m USING (matchId) WHERE follows.expiresAt = m.expiresAt"
+            #expect(try await bench.count(expiring) == 1)
+            let statuses = try await StartStatusStore(pool: bench.pool).statuses(of: "ann", now: bench.now)
+            #expect(statuses.map(\.state) == [.ended, .ended])
+            #expect(statuses.allSatisfy { $0.reason == .matchEnd && $0.since == end })
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import Cricket
 import Delivery
 import Postgres
 import Providers
@@ -175,6 +176,29 @@ struct PrematchTests {
             try await alerts.look()
             try await bench.instance.send()
             #expect(bench.apns.calls.count == 1)
+        }
+    }
+
+    @Test("a feed moves the start and nothing else: the alert goes before the new start, and none before the old one")
+    func moved() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1, startToken: false)
+            try await bench.follow("ann")
+            let store = MatchStore(pool: bench.pool)
+            var score = try #require(try MatchSamples.scores().first { $0.phase == .scheduled })
+            score.sequence = 1
+            score.startsAt = bench.now + .seconds(1800)
+            #expect(try await store.accept(score, now: bench.now).result == .accepted)
+            score.sequence = 2
+            score.startsAt = bench.now + .seconds(5400)
+            #expect(try await store.accept(score, now: bench.now).result == .unchanged)
+            let alerts = alerts(bench)
+            for sent in [0, 1] {
+                bench.clock.advance(.seconds(sent == 0 ? 1200 : 3600))
+                try await alerts.look()
+                try await bench.instance.send()
+                #expect(bench.apns.calls.count == sent)
+            }
         }
     }
 }

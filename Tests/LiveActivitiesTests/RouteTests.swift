@@ -41,6 +41,33 @@ struct RouteTests {
         }
     }
 
+    @Test("a start for one device is listed on that device alone, and a device that was not seen for 90 days is on no list")
+    func addressed() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            for (deviceId, number) in [("phone", 1), ("tablet", 2)] { try await bench.phone("ann", deviceId, number) }
+            try await bench.fcmDevice("ann", "browser", 3, platform: .web)
+            let start = """
+                {"activityId": "p1", "uid": "ann", "deviceId": "phone", "attributes": {"recipient": "Ann"},
+                 "contentState": {"sender": "Ops", "message": "Disk full", "timestamp": 1800000000, "isDemo": false, "messageIndex": 0,
+                 "totalMessages": 2}, "alert": {"title": "Pager", "body": "Disk full"}}
+                """
+            let started = try await routes.call("/live-activities/PagerActivityAttributes/start", .post, as: "service", start)
+            #expect(started.status == .accepted)
+            func devices(_ path: String) async throws -> [String?] {
+                let answer = try await routes.call(path, .get, as: "ann")
+                let starts = try JSONParser.parse(Array(String(buffer: answer.body).utf8))["starts"]?.elements ?? []
+                return starts.map { $0["deviceId"]?.string }
+            }
+            #expect(try await devices("/user/follow") == ["phone"])
+            #expect(try await devices("/devices/tablet/live-activities").isEmpty)
+            try await bench.follow("ann")
+            #expect(try await devices("/user/follow/match") == ["browser", "phone", "tablet"])
+            try await bench.pool.execute("UPDATE devices SET expiresAt = \(bench.now) WHERE deviceId = 'tablet'")
+            #expect(try await devices("/user/follow/match") == ["browser", "phone"])
+        }
+    }
+
     @Test("L-19: follow answers with the state of a live match; unfollow by path, by body, and twice; the list of follows")
     func follow() async throws {
         try await LiveRoutes.with { routes in

@@ -1,3 +1,4 @@
+import Cricket
 import Delivery
 import HTTPServer
 import Postgres
@@ -126,6 +127,43 @@ struct StumpsTests {
             try await bench.run()
             #expect(try await bench.states() == ["ended/stumps", "active"])
             #expect(try await bench.count("SELECT count(*) FROM activityChannels WHERE retiredAt IS NULL AND channelId IS NOT NULL") == 1)
+        }
+    }
+
+    @Test("a match that has not begun after all: its cards leave at once and say nothing of play, and one start brings each back")
+    func notBegun() async throws {
+        try await LiveBench.with { bench in
+            let store = MatchStore(pool: bench.pool)
+            let live = try MatchSamples.scores()[1]
+            /// The events that the change brings.
+            func change(_ sequence: Int64, _ phase: MatchPhase) async throws -> [MatchEventType] {
+                bench.clock.advance(.seconds(2))
+                var score = live
+                score.sequence = sequence
+                score.phase = phase
+                let receipt = try await store.accept(score, now: bench.now)
+                #expect(receipt.result == .accepted)
+                return receipt.events
+            }
+            try await bench.fcmDevice("ann", "android", 2)
+            #expect(try await change(1, .live).contains(.matchStart))
+            try await bench.running("ann", "phone", 1)
+            bench.apns.forget()
+            #expect(try await change(2, .scheduled).isEmpty)
+            try await bench.run()
+            try await bench.run()
+            let end = try #require(bench.calls(to: LiveBench.updateToken(1)).first)
+            #expect(bench.calls(to: LiveBench.updateToken(1)).count == 1 && end.event == "end")
+            #expect(end.aps.integer("dismissal-date") < end.timestamp)
+            #expect(end.contentState.contains(#""phase":"scheduled""#) && !end.contentState.contains("match_start"))
+            #expect(bench.android(2).map { $0.data("event") } == ["end"])
+            #expect(try await bench.states() == ["ended/stumps"])
+            bench.apns.forget()
+            #expect(try await change(3, .live).contains(.matchStart))
+            try await bench.run()
+            try await bench.run()
+            #expect(bench.calls(to: LiveBench.startToken(1)).map(\.event) == ["start"])
+            #expect(try await bench.states() == ["ended/stumps", "pending"])
         }
     }
 }

@@ -155,6 +155,28 @@ struct UpdateTests {
         }
     }
 
+    @Test("C-23: a heartbeat renews the date in a match's state, which is all that an app can read, and no number")
+    func heartbeatDate() async throws {
+        try await LiveBench.with { bench in
+            let store = MatchStore(pool: bench.pool)
+            _ = try await store.accept(try MatchSamples.scores()[1], now: bench.now)
+            try await bench.running()
+            let before = try #require(try await store.display("m1", now: bench.now))
+            bench.apns.forget()
+            for _ in 0..<16 {
+                bench.clock.advance(.seconds(60))
+                try await bench.run()
+            }
+            let push = try #require(bench.apns.calls("update").first)
+            #expect(bench.apns.calls.count == 1 && push.timestamp > before.timestamp)
+            #expect(push.aps["content-state"]?["updatedAt"]?.integer == push.timestamp)
+            let display = try #require(try await store.display("m1", now: bench.now))
+            let date = #""updatedAt":"#
+            #expect(display.text == before.text.replacing("\(date)\(before.timestamp)", with: "\(date)\(push.timestamp)"))
+            #expect(display.timestamp == push.timestamp && display.seq == before.seq)
+        }
+    }
+
     @Test("an important event is told at priority 10 with an alert; nobody is alerted of one that is old")
     func alerts() async throws {
         try await LiveBench.with { bench in

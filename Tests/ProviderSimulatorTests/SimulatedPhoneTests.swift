@@ -130,7 +130,7 @@ private final class PhoneBench: Sendable {
     func update(_ token: String) -> RecordedRequest { request(#""event": "update""#, token: token) }
 
     private func request(_ members: String, token: String? = nil) -> RecordedRequest {
-        let aps = "\(members), \"timestamp\": \(clock.now.seconds), \"content-state\": {}"
+        let aps = "\(members), \"timestamp\": \(clock.now.seconds), \"content-state\": {\"updatedAt\": \(clock.now.seconds)}"
         return RecordedRequest(
             number: 1,
             at: clock.now,

@@ -48,6 +48,7 @@ package struct Cooldowns: Sendable, Hashable, Codable {
             guard now < innings.wickets else { continue }
             for number in now + 1...innings.wickets { until[Cooldowns.wicket(number, innings: innings.number)] = nil }
         }
+        if let before, before.hasStarted, !after.hasStarted { until["\(MatchEventType.matchStart.rawValue)/0"] = nil }
         if let before, before.phase.isFinal, !after.phase.isFinal { until["\(MatchEventType.matchEnd.rawValue)/0"] = nil }
     }
 }

@@ -21,7 +21,8 @@ extension MatchEvent {
         case .targetSet: return score.innings(innings)?.target?.runs != mark
         case .interruption: return score.phase != .interrupted
         case .stumps: return score.phase != .stumps
-        case .resume, .superOverStart, .matchStart: return score.phase.isFinal
+        case .matchStart: return !score.phase.isShown
+        case .resume, .superOverStart: return score.phase.isFinal
         case .onHattrick: return window.last(by: subject ?? "").map { $0.number != mark || window.run(endingAt: $0) != 2 } ?? true
         case .hattrick: return ball(in: window).map { window.run(endingAt: $0) % 3 != 0 || !$0.hasCreditedWicket } ?? false
         case .six: return now - at > MatchEvent.boundaryLife || !(ball(in: window)?.isSix ?? true)

@@ -9,7 +9,7 @@ package enum EndReason: String, Sendable, Hashable, Codable, CaseIterable {
     case tokenInvalid = "token_invalid"
     /// The user signed out on the device, or another user signed in.
     case deviceUnregistered = "device_unregistered"
-    /// The day's play is over: it comes back when play goes on.
+    /// The day's play is over, or has not begun after all: it comes back when play goes on.
     case stumps
     /// Not an end for the follower: the next instance took its place before the system's eight hours were over.
     case rolledOver = "rolled_over"

@@ -19,7 +19,8 @@ package struct FollowStore: Sendable {
         package var displayState: String
     }
 
-    /// Follows; a live subject gets its pending activities in the same transaction, on every device of the user that can be started.
+    /// Follows; a live subject gets its pending activities in the same transaction, on every device of the user that can be started. The
+    /// follow of a subject that is over, as of a tap that was delivered late, expires with the subject.
     ///
     /// - Parameters:
     ///   - deviceId: where the person tapped.
@@ -37,8 +38,10 @@ package struct FollowStore: Sendable {
         try await pool.performTransaction { [policy] connection in
             try connection.execute(
                 """
-                INSERT INTO follows AS f (userId, matchId, deviceId, position, followedAt)
-                VALUES (\(userId), \(matchId), \(deviceId), \(position), \(now))
+                INSERT INTO follows AS f (userId, matchId, deviceId, position, followedAt, expiresAt)
+                VALUES (\(userId), \(matchId), \(deviceId), \(position), \(now), (
+                    SELECT m.endedAt + \(SubjectStore.retention.inSeconds) * interval '1 second' FROM liveSubjects m
+                    WHERE m.subject = \(matchId)))
                 ON CONFLICT (userId, matchId) DO UPDATE SET position = coalesce(excluded.position, f.position), onlyDeviceId = NULL
                 WHERE f.onlyDeviceId IS NOT NULL OR excluded.position IS NOT NULL AND f.position IS DISTINCT FROM excluded.position
                 """

@@ -56,7 +56,8 @@ enum MatchQueries {
         return AlertQueries.insert(alert, priority: newKeyEvent.type.priority, of: state, now: now)
     }
 
-    /// Newer, and nothing to show: only what detection remembers. The display state and its number stay as they are.
+    /// Newer, and nothing to show: only what detection remembers, the priority and the start of the match. The display state and its number
+    /// stay as they are.
     static func remember(_ memory: MatchMemory, source: MatchSource, now: Timestamp) throws -> Query {
         let detection = StoredMatch.Detection(tails: memory.window.tails, key: memory.key)
         let score = memory.score
@@ -66,7 +67,9 @@ enum MatchQueries {
                 lastBalls = \(try StoredMatch.json(memory.window.balls))::jsonb, detection = \(try StoredMatch.json(detection))::jsonb,
                 feedState = \(try score.map { try StoredMatch.json($0) })::jsonb,
                 pollerState = \(score.map(PollerState.of)?.rawValue ?? PollerState.paused.rawValue),
-                feedUrl = \(source.url), feedPriority = \(source.priority), startPriority = \(score?.startPriority ?? StartOrder.usualPriority), lastUpdatedAt = \(now), confirmedAt = \(now)
+                feedUrl = \(source.url), feedPriority = \(source.priority),
+                startPriority = \(score?.startPriority ?? StartOrder.usualPriority), startsAt = coalesce(\(score?.startsAt), startsAt),
+                lastUpdatedAt = \(now), confirmedAt = \(now)
             WHERE matchId = \(score?.matchId)
             """
     }
@@ -78,7 +81,7 @@ enum MatchQueries {
 
     static func display(_ matchId: String, now: Timestamp) -> Query {
         """
-        SELECT a.displayState, a.seq, m.confirmedAt, m.isLive, m.freshFor, m.silentAfter
+        SELECT a.displayState, a.seq, a.stateTimestamp, m.confirmedAt, m.isLive, m.freshFor, m.silentAfter
         FROM activeMatches a JOIN subjectSources m ON m.subject = a.matchId
         WHERE a.matchId = \(matchId) AND (a.expiresAt IS NULL OR a.expiresAt > \(now))
         """

@@ -61,7 +61,7 @@ package struct MatchRoutes: Sendable {
         guard let display = try await store.display(matchId, now: now()) else {
             throw Problem.notFound("No match has this matchId, or it ended more than two days ago.")
         }
-        let tag = "\"\(display.seq)\""
+        let tag = "\"\(display.seq)-\(display.timestamp)\""
         var headers: HTTPFields = [.contentType: "application/json", .eTag: tag, .cacheControl: "no-cache"]
         headers[.feedState] = display.feed.rawValue
         headers[.confirmedAt] = display.confirmedAt.rfc3339

@@ -104,6 +104,8 @@ package struct MatchStore: Sendable {
         /// The display state's own bytes.
         package var text: String
         package var seq: Int64
+        /// `aps.timestamp`: a heartbeat renews it, and keeps `seq`.
+        package var timestamp: Int64
         /// When the feed last said that this is the state.
         package var confirmedAt: Timestamp
         package var feed: FeedState
@@ -112,9 +114,11 @@ package struct MatchStore: Sendable {
     /// Nil for an unknown match and for one that ended long ago.
     package func display(_ matchId: String, now: Timestamp) async throws -> Display? {
         try await pool.query(MatchQueries.display(matchId, now: now)).first.map {
-            let (text, seq, confirmedAt, isLive, freshFor, silent) = try $0.decode((String, Int64, Timestamp, Bool, Int32, Int32).self)
+            let (text, seq, timestamp, confirmedAt, isLive, freshFor, silent) = try $0.decode(
+                (String, Int64, Int64, Timestamp, Bool, Int32, Int32).self
+            )
             let feed = FeedState(isLive, confirmedAt, freshFor, silent, now: now)
-            return Display(text: text, seq: seq, confirmedAt: confirmedAt, feed: feed)
+            return Display(text: text, seq: seq, timestamp: timestamp, confirmedAt: confirmedAt, feed: feed)
         }
     }
 

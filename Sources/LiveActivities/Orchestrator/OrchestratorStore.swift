@@ -29,11 +29,17 @@ struct OrchestratorStore: Sendable {
         return ((rows.first?.3 ?? 0) + renewed, left)
     }
 
-    /// Ends the next activities of a match whose day is over. It stays followed, and is shown again when play goes on. False: none is left.
+    /// Ends the next activities of a match whose day is over, or that was live and has not begun after all. It stays followed, and is shown
+    /// again when play goes on. False: none is left.
     func endDay(_ match: String, now: Timestamp) async throws -> Bool {
         try await pool.performTransaction { [portion] connection in
             // Play may go on by now.
-            let resting = try connection.query("SELECT 1 FROM activeMatches WHERE matchId = \(match) AND phase = 'stumps' FOR SHARE")
+            let resting = try connection.query(
+                """
+                SELECT 1 FROM activeMatches WHERE matchId = \(match)
+                    AND (phase = 'stumps' OR phase = 'scheduled' AND wentLiveAt IS NOT NULL) FOR SHARE
+                """
+            )
             guard !resting.isEmpty else { return false }
             try connection.execute(OrchestratorStore.retireChannels(of: match, now: now))
             let current = OrchestratorStore.current(match, limit: portion)

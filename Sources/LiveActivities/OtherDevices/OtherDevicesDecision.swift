@@ -16,6 +16,11 @@ struct OtherDevicesProgress: Sendable, Hashable {
     /// The latest send of each kind.
     var liveUpdateSendId: String?
     var keyEventSendId: String?
+
+    /// Whether the end of this subject has left. That of its day, or of its silent source, is another one.
+    func hasSentEnd(of subject: LiveSubject) -> Bool {
+        hasEnded && (subject.endedAt.map { stateTimestamp >= $0.seconds } ?? true)
+    }
 }
 
 /// What is due to the devices of a subject that show no Live Activities. Pure.
@@ -65,10 +70,12 @@ struct OtherDevicesDecision: Sendable, Hashable {
         isStoring: Bool = false,
         now: Timestamp
     ) {
-        guard let event = OtherDevicesDecision.event(subject, now: now), !progress.hasEnded || event == .state else { return nil }
+        guard let event = OtherDevicesDecision.event(subject, now: now), event == .state || !progress.hasSentEnd(of: subject) else {
+            return nil
+        }
         // What was over, and is not any more, is a new state even if nothing has changed.
         let isNew = subject.timestamp > progress.stateTimestamp || progress.hasEnded || event != .state
-        let isFirst = progress.stateTimestamp == 0 || progress.hasEnded
+        let isFirst = progress.stateTimestamp == 0 || progress.hasEnded && event == .state
         var alerts = alerts
         if isFirst, event == .state {
             alerts.append(

@@ -66,7 +66,7 @@ struct OtherDevicesRegistry: Sendable {
         // Nothing was due then.
         if subject.timestamp == entry.timestamp, now - entry.lookedAt < OtherDevicesDecision.shortestInterval { return false }
         let progress = entry.progress
-        if subject.isOver || subject.isResting { return !progress.hasEnded && progress.stateTimestamp > 0 }
+        if subject.isOver || subject.isResting { return !progress.hasSentEnd(of: subject) && progress.stateTimestamp > 0 }
         guard subject.isLive else { return false }
         if subject.freshness?.isLost(now: now) == true { return !progress.hasEnded }
         guard subject.timestamp > progress.stateTimestamp || progress.hasEnded else { return false }

@@ -9,7 +9,7 @@ package struct StartStatus: Sendable, Hashable, Encodable {
         case starting
         /// It will be started.
         case waiting
-        /// It was there.
+        /// It was there, or the subject is over.
         case ended
         /// Not started: the device gets pushes instead (`receives`).
         case pushed
@@ -67,6 +67,8 @@ struct FollowedActivity: Sendable, Hashable {
     var position: Int16
     var followedAt: Timestamp
     var isLive: Bool
+    /// The subject is over.
+    var isOver = false
     var isFresh: Bool
     var isUsable: Bool
     var receives = DeviceReceives.liveActivity
@@ -115,6 +117,7 @@ struct FollowedActivity: Sendable, Hashable {
         case .ended: return (.ended, endReason.flatMap(StartStatus.Reason.init))
         case .pending, nil: break
         }
+        if isOver { return (.ended, .matchEnd) }
         if receives == .liveUpdate || receives == .keyEvents, !hasPushToken { return (.unavailable, .noPushToken) }
         guard isLive else { return (.waiting, .notLive) }
         if receives == .liveUpdate || receives == .keyEvents { return (.pushed, isIOS ? .noStartToken : nil) }

@@ -53,9 +53,10 @@ package struct StartStatusStore: Sendable {
                 f.followedAt, coalesce(m.isLive, false), \(Freshness.isFresh(now: now)),
                 d.platform = 'ios' AND coalesce(\(StartTargets.usable(at: now)), false),
                 CASE WHEN coalesce(m.phase, 'scheduled') = 'scheduled' THEN m.startsAt END, a.status::text, a.endReason, a.nextStartAt,
-                a.startSentAt, a.activatedAt, a.endedAt, coalesce(a.startsDelivered > 0, false),
-                d.platform, d.tokenState <> 'inactive'
-            FROM follows f JOIN devices d ON d.userId = f.userId
+                a.startSentAt, a.activatedAt, coalesce(a.endedAt, m.endedAt), coalesce(a.startsDelivered > 0, false),
+                d.platform, d.tokenState <> 'inactive', m.endedAt IS NOT NULL
+            FROM follows f
+            JOIN devices d ON d.userId = f.userId AND d.deviceId = coalesce(f.onlyDeviceId, d.deviceId) AND d.expiresAt > \(now)
             LEFT JOIN liveSubjects m ON m.subject = f.matchId
             \(StartTargets.token(for: "coalesce(m.attributesType, \(MatchSubject.attributesType))"))
             LEFT JOIN LATERAL (
@@ -70,7 +71,7 @@ package struct StartStatusStore: Sendable {
                 (
                     String, String, Int16, Int16, Timestamp, Bool, Bool, Bool, Timestamp?, String?, String?, Timestamp?, Timestamp?,
                     Timestamp?,
-                    Timestamp?, Bool, String, Bool
+                    Timestamp?, Bool, String, Bool, Bool
                 ).self
             )
             let status = values.9.flatMap(ActivityStatus.init)
@@ -87,6 +88,7 @@ package struct StartStatusStore: Sendable {
                 position: values.3,
                 followedAt: values.4,
                 isLive: values.5,
+                isOver: values.18,
                 isFresh: values.6,
                 isUsable: values.7,
                 receives: receives,

@@ -28,6 +28,7 @@ extension LiveSubject {
         staleAt = values.12
         relevanceScore = values.13
         isOver = values.14 != nil
+        endedAt = values.14
         isLive = values.14 == nil
         dismissAt = values.15
         epoch = values.16

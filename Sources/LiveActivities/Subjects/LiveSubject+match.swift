@@ -7,11 +7,14 @@ import ServiceKit
 
 extension LiveSubject {
     static let matchColumns = """
-        matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, keyEventPriority, confirmedAt, freshFor, epoch
+        matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, keyEventPriority, confirmedAt, freshFor, epoch,
+        wentLiveAt IS NOT NULL, endedAt
         """
 
     init(match row: Row) throws {
-        let values = try row.decode((String, String, String, String, Int64, Timestamp, Int16?, Timestamp, Int32, Int64).self)
+        let values = try row.decode(
+            (String, String, String, String, Int64, Timestamp, Int16?, Timestamp, Int32, Int64, Bool, Timestamp?).self
+        )
         let phase = MatchPhase(rawValue: values.1) ?? .scheduled
         let shown = MatchFacts(displayState: values.2)
         id = values.0
@@ -24,10 +27,12 @@ extension LiveSubject {
         event = KeyEventClass(priority: values.6.map(Int.init))
         startAlert = Alert(title: shown.title ?? "Live now", body: shown.status ?? "The match you follow is live.")
         isOver = phase.isFinal
+        endedAt = values.11
         isLive = phase.isShown
-        isResting = phase == .stumps
+        isResting = phase == .stumps || phase == .scheduled && values.10
         freshness = Freshness(confirmedAt: values.7, seconds: values.8)
-        dismissAt = nil
+        // Nothing of a match that has not begun after all is worth a quarter of an hour on the screen.
+        dismissAt = phase == .scheduled ? Timestamp(seconds: values.4 - 1) : nil
         epoch = values.9
     }
 }

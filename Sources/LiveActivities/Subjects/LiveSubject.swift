@@ -20,10 +20,12 @@ package struct LiveSubject: Sendable, Hashable {
     var startAlert: Alert
     /// Being shown: starts and updates go out.
     var isLive: Bool
-    /// It goes on another day: activities end with this state, and come back then.
+    /// It goes on another day, or was live and has not begun after all: activities end with this state, and come back then.
     var isResting = false
     /// Nothing comes any more: activities end with this state.
     package var isOver: Bool
+    /// When it was over: states from that second on are the last one, and corrections of it.
+    var endedAt: Timestamp?
     /// When its source last said that this is the state, and how long that holds; nil: nothing confirms it.
     var freshness: Freshness?
     /// The caller's: when the state is out of date at the latest.

@@ -146,13 +146,19 @@ package struct SubjectStore: Sendable {
     /// reported twice. One with a source only if that has confirmed the state since it was dated.
     func sendHeartbeats(owner: String, now: Timestamp) async throws {
         let usual = LivePayloads.staleAfter.components.seconds
-        for (table, isLive, quiet): (String, Query, Query) in [
-            ("activeMatches", "phase IN ('live', 'break', 'interrupted')", "keyEvent = NULL, keyEventPriority = NULL"),
+        let timestamp: Query = "greatest(\(now.seconds), stateTimestamp + 1)"
+        // An app reads the date of a match's state from the state alone. Within a string its quotes would be escaped.
+        let state: Query = #"regexp_replace(displayState, '"updatedAt":[0-9]+', '"updatedAt":' || \#(timestamp))"#
+        for (table, isLive, changes): (String, Query, Query) in [
+            (
+                "activeMatches", "phase IN ('live', 'break', 'interrupted')",
+                "displayState = \(state), keyEvent = NULL, keyEventPriority = NULL"
+            ),
             ("activitySubjects", "endedAt IS NULL", "critical = false"),
         ] {
             try await pool.execute(
                 """
-                UPDATE \(raw: table) SET stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now), \(quiet)
+                UPDATE \(raw: table) SET stateTimestamp = \(timestamp), stateBuiltAt = \(now), \(changes)
                 WHERE owner = \(owner) AND \(isLive) AND stateTimestamp <= \(now.seconds) - coalesce(freshFor, \(usual)::bigint) / 2
                     AND (freshFor IS NULL OR confirmedAt >= to_timestamp(greatest(stateTimestamp + 1, \(now.seconds) - freshFor)))
                 """

@@ -17,6 +17,8 @@ package struct ShownActivity: Sendable, Hashable {
     package internal(set) var timestamp: Int64
     /// The content state as it arrived.
     package internal(set) var contentState: JSONValue?
+    /// `aps.stale-date` of what is shown.
+    var staleDate: Int64?
     /// How many updates it showed.
     package internal(set) var updates = 0
     /// When it leaves the screen after its end; nil while it runs.

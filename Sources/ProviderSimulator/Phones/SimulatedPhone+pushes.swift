@@ -37,6 +37,7 @@ extension SimulatedPhone {
             timestamp: aps["timestamp"]?.integer ?? 0
         )
         activity.contentState = aps["content-state"]
+        activity.staleDate = aps["stale-date"]?.integer
         if let channel = aps["input-push-channel"]?.string {
             activity.channel = channel
             network.join(channel: channel, mailbox: mailbox)
@@ -54,6 +55,7 @@ extension SimulatedPhone {
             guard stamp >= activities[index].timestamp else { continue }
             activities[index].timestamp = stamp
             activities[index].contentState = aps["content-state"]
+            activities[index].staleDate = aps["stale-date"]?.integer
             activities[index].updates += 1
             tally.updates += 1
         }
@@ -87,12 +89,18 @@ extension ActivitySubject {
 }
 
 extension SystemActivity {
+    /// The date is what an app can read: it sees neither the push nor `aps.timestamp`.
     init(_ activity: ShownActivity) {
+        let date =
+            switch activity.subject {
+            case .match: activity.contentState?["updatedAt"]?.integer
+            case .custom: activity.staleDate.map { $0 - 1800 }
+            }
         self.init(
             activityId: activity.activityId,
             subject: activity.subject,
             instance: activity.instance,
-            contentDate: Timestamp(seconds: activity.timestamp),
+            contentDate: date.map { Timestamp(seconds: $0) },
             updateToken: activity.updateToken
         )
     }

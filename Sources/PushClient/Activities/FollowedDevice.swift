@@ -22,7 +22,7 @@ public struct FollowedDevice: Sendable, Hashable {
         case starting
         /// It will be started.
         case waiting
-        /// It was there.
+        /// It was there, or the subject is over.
         case ended
         /// The device gets pushes instead.
         case pushed

@@ -56,12 +56,12 @@ struct MatchRoutesTests {
             for caller in ["anna", "feed"] {
                 try await client.execute(uri: "/matches/m1", method: .get, headers: [.authorization: caller]) { response in
                     #expect(response.status == .ok)
-                    #expect(response.headers[.eTag] == "\"1\"")
+                    #expect(response.headers[.eTag] == "\"1-\(MatchSamples.now.seconds)\"")
                     let state = try JSONDecoder().decode(UnifiedDisplayState.self, from: Data(response.body.readableBytesView))
                     #expect(state.title == "AT v BC")
                 }
             }
-            let known: HTTPFields = [.authorization: "anna", .ifNoneMatch: "\"1\""]
+            let known: HTTPFields = [.authorization: "anna", .ifNoneMatch: "\"1-\(MatchSamples.now.seconds)\""]
             try await client.execute(uri: "/matches/m1", method: .get, headers: known) { #expect($0.status == .notModified) }
         }
     }

@@ -95,6 +95,19 @@ struct OtherDevicesDecisionTests {
         #expect(Self.decide(over, after: OtherDevicesProgress()) == nil, "nothing was ever shown")
     }
 
+    @Test("an end after that of its day is another one, and leaves once; a correction of it is none")
+    func endAfterStumps() throws {
+        var progress = Self.sent(3600)
+        progress.hasEnded = true
+        var over = Self.subject { subject in (subject.isLive, subject.isOver, subject.endedAt) = (false, true, Self.now) }
+        let end = try #require(Self.decide(over, after: progress) { $0.result = true })
+        #expect(end.event == .end(.matchEnd, cause: nil) && end.keyEvent?.title == "Pager" && end.liveUpdate != nil)
+        over.timestamp += 5
+        #expect(Self.decide(over, after: end.progress) { $0.result = true } == nil)
+        let late = Self.decide(over, [Self.alert(0, "Draw"), Self.alert(0, priority: 1, "Won")], after: progress)
+        #expect(late?.keyEvent?.title == "Won" && late?.undelivered.map(\.alert.alert.title) == ["Draw"])
+    }
+
     @Test("a feed that is silent for six hours ends it, and it comes back with the feed; the order always increases")
     func silent() throws {
         let silent = try #require(Self.decide(Self.subject { $0.freshness = Self.confirmed(6 * 3600 + 1) }, after: Self.sent(60)))

@@ -1,3 +1,4 @@
+import Cricket
 import Delivery
 import Postgres
 import Providers
@@ -176,6 +177,40 @@ struct OtherDevicesTests {
             #expect(ended.data("contentState")?.contains(#""runs":99"#) == true)
             #expect(Int64(ended.data("dismissAt") ?? "") == (bench.now + LivePayloads.dismissal).seconds)
             #expect(bench.calls(to: LiveBench.fcmToken(3)).map(\.message.title) == ["RR v KKR"], "the result")
+        }
+    }
+
+    @Test("a match that ends after stumps: Android and browsers get its result once, and no correction of it")
+    func endAfterStumps() async throws {
+        try await LiveBench.with { bench in
+            try await bench.fcmDevice("ann", "android", 2)
+            try await bench.fcmDevice("ann", "browser", 3, platform: .web)
+            try await bench.follow("ann")
+            let store = MatchStore(pool: bench.pool)
+            let scores = try MatchSamples.scores()
+            var (stumps, corrected) = (scores[1], scores[scores.count - 1])
+            stumps.phase = .stumps
+            corrected.title = "Ash Town v Birch City"
+            let changes: [(score: MatchScore, android: [String?], alerts: [String?])] = [
+                (scores[1], ["update"], ["AT v BC"]), (stumps, ["end"], []),
+                (scores[scores.count - 1], ["end"], ["AT v BC"]), (corrected, [], []),
+            ]
+            for (index, change) in changes.enumerated() {
+                bench.clock.advance(.seconds(index == 2 ? 3600 : 20))
+                bench.apns.forget()
+                var score = change.score
+                score.sequence = Int64(index + 1)
+                let receipt = try await store.accept(score, now: bench.now)
+                #expect(receipt.result == .accepted)
+                try await bench.run()
+                try await bench.run()
+                #expect(bench.android(2).map { $0.data("event") } == change.android, "state \(index)")
+                #expect(bench.calls(to: LiveBench.fcmToken(3)).map(\.message.title) == change.alerts, "state \(index)")
+                if index == 2 {
+                    #expect(bench.android(2).map { $0.data("endReason") } == ["match_end"])
+                    #expect(bench.calls(to: LiveBench.fcmToken(3)).map(\.message.body) == ["BC won by 9 wickets"])
+                }
+            }
         }
     }
 
