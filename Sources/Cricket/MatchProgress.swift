@@ -25,7 +25,10 @@ package enum MatchProgress {
             if before.phase.isFinal, !arrived.phase.isFinal { return .afterTheEnd }
         }
         var memory = memory
-        let balls = memory.window.take(arrived.balls ?? [], isFirst: before == nil)
+        // Another source may spell names otherwise, so wickets in a row are not counted from one to the other.
+        if order != .same { memory.window = BallWindow() }
+        let window = memory.window
+        let balls = memory.window.take(arrived.balls ?? [], isFirst: before == nil || order != .same)
         var score = arrived
         score.balls = nil
         memory.score = score
@@ -33,7 +36,14 @@ package enum MatchProgress {
         memory.cooldowns.forget(retractedBy: score, from: before)
         let detected =
             ScoreEvents.between(before, and: score, thresholds: thresholds, now: now)
-            + BallEvents.of(balls.fresh, in: memory.window, ballsPerOver: score.ballsInOver, thresholds: thresholds, now: now)
+            + BallEvents.of(
+                balls.fresh,
+                in: memory.window,
+                after: window,
+                ballsPerOver: score.ballsInOver,
+                thresholds: thresholds,
+                now: now
+            )
         let admitted = memory.cooldowns.admit(order == .same ? detected : detected.filter(\.type.isOfTeams), now: now)
         let key = KeyEvent.choose(from: admitted, current: memory.key, in: score, window: memory.window, now: now)
         let isNew = key.map(admitted.contains) ?? false

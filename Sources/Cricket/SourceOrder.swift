@@ -4,6 +4,8 @@ package enum SourceOrder: Sendable, Hashable {
     case same
     /// From another source.
     case other
+    /// From another source, which is heard only if play is further in it.
+    case further
     /// From another source, and the one that was heard until now is silent.
     case replacement
 }
@@ -14,7 +16,8 @@ extension MatchScore {
         guard order != .same else { return supersedes(other) }
         let (own, others) = (progress, other.progress)
         guard own == others else { return others.lexicographicallyPrecedes(own) }
-        return order == .replacement || phase.isFinal != other.phase.isFinal || updatedAt > other.updatedAt || isSame(as: other)
+        guard order == .other else { return order == .replacement }
+        return phase.isFinal != other.phase.isFinal || updatedAt > other.updatedAt || isSame(as: other)
     }
 
     /// How far play is: what never goes back unless the score is corrected.

@@ -7,12 +7,108 @@ import Testing
 @Suite
 struct BallEventsTests {
     /// The events of each ball in turn, as a feed of the last 30 would bring them.
-    private func told(_ balls: [Ball]) -> [[MatchEventType]] {
+    func told(_ balls: [Ball], last count: Int = 30) -> [[MatchEventType]] {
         var window = BallWindow()
-        return balls.indices.map { index in
-            let change = window.take(Array(balls[0...index].suffix(30)), isFirst: false)
-            return BallEvents.of(change.fresh, in: window, now: Sample.now).map(\.type)
+        return balls.indices.map { told(Array(balls[0...$0].suffix(count)), in: &window) }
+    }
+
+    /// The events of one state.
+    private func told(_ balls: [Ball], in window: inout BallWindow) -> [MatchEventType] {
+        let earlier = window
+        let change = window.take(balls, isFirst: false)
+        return BallEvents.of(change.fresh, in: window, after: earlier, now: Sample.now).map(\.type)
+    }
+
+    /// A hat-trick at 13 to 15, sixes and wides, and a second innings.
+    private func twoInnings() -> [Ball] {
+        var balls = (1...150).map { number -> Ball in
+            Sample.ball(number, number % 10 == 0 ? 6 : number % 3, bowler: number / 6 % 2 == 0 ? "Elm" : "Fir")
         }
+        for index in 12...14 { balls[index] = Sample.ball(index + 1, wicket: .bowled) }
+        balls[40].extras = .init(wides: 1)
+        return balls + (1...100).map { Sample.ball($0, $0 % 4, bowler: "Gum", innings: 2) }
+    }
+
+    @Test("a feed that sends more balls than are kept reports what one of the last 30 does", arguments: [31, 60, 120])
+    func longFeed(count: Int) {
+        let balls = twoInnings()
+        #expect(told(balls, last: count) == told(balls))
+        #expect(told(balls, last: count).joined().count { $0 == .hattrick } == 1)
+        #expect(told(balls, last: count).joined().count { $0 == .six } == 15)
+    }
+
+    @Test("after a gap longer than the window, events are those of the balls in it", arguments: [30, 60, 120])
+    func longGap(count: Int) {
+        let balls = twoInnings()
+        var window = BallWindow()
+        _ = told(Array(balls[0..<10]), in: &window)
+        let events = told(Array(balls[0..<60].suffix(count)), in: &window)
+        #expect(window.balls == Array(balls[30..<60]))
+        #expect(events.count { $0 == .six } == 3 && !events.contains(.hattrick) && !events.contains(.onHattrick))
+    }
+
+    @Test("a ball that is taken back makes no older one new, though the feed then reaches back before the window")
+    func takenBack() {
+        let balls = twoInnings()
+        var window = BallWindow()
+        for end in 1...40 { _ = told(Array(balls[0..<end].suffix(30)), in: &window) }
+        let change = window.take(Array(balls[9..<39]), isFirst: false)
+        #expect(balls[9].isSix && change.fresh == [] && !change.hadGap)
+        #expect(window.balls == Array(balls[10..<39]))
+        // All of the window at once.
+        #expect(window.take(Array(balls[0..<5]), isFirst: false).fresh == [])
+        #expect(window.balls == Array(balls[0..<5]) && window.tails == [:])
+    }
+
+    @Test("balls that are renumbered, since a missing wide was inserted, or have a name corrected, are not reported again")
+    func renumbered() {
+        let balls = Array(twoInnings()[0..<20])
+        var window = BallWindow()
+        _ = told(balls, in: &window)
+        var renamed = balls
+        for index in renamed.indices { renamed[index].bowler += " J." }
+        #expect(told(renamed, in: &window) == [])
+        var wide = renamed[9]
+        wide.runs = 0
+        wide.extras = .init(wides: 1)
+        var more = Array(renamed[0..<9]) + [wide] + Array(renamed[9...])
+        for index in more.indices { more[index].number = index + 1 }
+        #expect(told(more, in: &window) == [])
+        #expect(window.balls == more)
+    }
+
+    @Test("a ball that is credited to another bowler is reported of this one")
+    func otherBowler() {
+        var balls = (1...3).map { Sample.ball($0, wicket: .bowled) }
+        balls[2].bowler = "Fir"
+        var window = BallWindow()
+        #expect(told(balls, in: &window) == [.onHattrick])
+        balls[2].bowler = "Elm"
+        #expect(told(balls, in: &window) == [.hattrick])
+    }
+
+    @Test("wickets in a row are not carried from one source to another, which may spell the bowler otherwise")
+    func otherSource() {
+        var memory = MatchMemory()
+        var sequence: Int64 = 0
+        func types(_ balls: [Ball], _ order: SourceOrder = .same) -> [MatchEventType] {
+            sequence += 1
+            let score = Sample.score(sequence, innings: [Sample.innings(1, Int(sequence), 0, "\(sequence).0")], balls: balls)
+            guard case .changed(let change) = MatchProgress.step(memory, with: score, order, now: Sample.now + .seconds(sequence)) else {
+                return []
+            }
+            memory = change.memory
+            return change.events.map(\.type)
+        }
+        let others = (3...63).map { Sample.ball($0, bowler: "Fir") }
+        _ = types([Sample.ball(1, wicket: .bowled), Sample.ball(2, wicket: .bowled)] + Array(others[0..<30]))
+        #expect(memory.window.tails == ["Elm": 2])
+        // A dot ball of the same bowler, as the other source spells him.
+        _ = types(Array(others[1..<30]) + [Sample.ball(33, bowler: "J Elm")], .other)
+        _ = types(Array(others[31...]))
+        _ = types(Array(others[31...]), .other)
+        let events = types(Array(others[32...]) + [Sample.ball(64, wicket: .bowled)])
+        #expect(!events.contains(.hattrick) && sequence == 5)
     }
 
     @Test("a boundary is four or six off the bat, over the rope")

@@ -46,6 +46,18 @@ struct CricsheetReplayTests {
     }
 
     @Test(
+        "of a real match, a feed that sends more balls than are kept reports what one of the last 30 does",
+        .enabled(if: !files.isEmpty, skipped),
+        arguments: files
+    )
+    func longFeed(file: URL) throws {
+        let script = MatchScript(try CricsheetMatch.read(json: try Data(contentsOf: file)))
+        let balls = script.innings.flatMap { $0.bowledBalls.map(\.ball) }
+        let expected = BallEventsTests().told(balls)
+        for count in [60, 120] { #expect(BallEventsTests().told(balls, last: count) == expected) }
+    }
+
+    @Test(
         "each legal over has six balls, and every state passes the feed's own checks",
         .enabled(if: !files.isEmpty, skipped),
         arguments: files

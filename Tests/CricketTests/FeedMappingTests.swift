@@ -107,6 +107,7 @@ struct FeedMappingTests {
         var reworded = equal
         reworded.status = "Drinks"
         #expect(!reworded.supersedes(known, .other) && reworded.supersedes(known, .replacement))
+        #expect(further.supersedes(known, .further) && !equal.supersedes(known, .further) && !behind.supersedes(known, .further))
         var memory = MatchMemory()
         guard case .changed(let first) = MatchProgress.step(memory, with: known, now: Sample.now) else { return #expect(Bool(false)) }
         memory = first.memory

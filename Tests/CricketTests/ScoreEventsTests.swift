@@ -14,9 +14,9 @@ struct ScoreEventsTests {
         BatterCard(name: name, runs: runs, balls: balls, state: state)
     }
 
-    private func batting(_ before: BatterCard?, _ after: BatterCard) -> [MatchEventType] {
-        let earlier = Sample.score(1, innings: [Sample.innings(1, 100, 0, "10.0", batters: before.map { [$0] } ?? [])])
-        return types(earlier, Sample.score(2, innings: [Sample.innings(1, 100, 0, "10.0", batters: [after])]))
+    private func batting(_ before: BatterCard?, _ after: BatterCard, from runs: Int = 100) -> [MatchEventType] {
+        let earlier = Sample.score(1, innings: [Sample.innings(1, runs, 0, "10.0", batters: before.map { [$0] } ?? [])])
+        return types(earlier, Sample.score(2, innings: [Sample.innings(1, 100, 0, "10.0", batters: [after])])).filter { $0 != .scoreChange }
     }
 
     @Test(
@@ -35,7 +35,42 @@ struct ScoreEventsTests {
     @Test("a fifty is told also when the batter got out between the polls, or was not on the card before")
     func milestonesBetweenPolls() {
         #expect(batting(card(45, 200), card(56, 210, .out)) == [.fifty])
-        #expect(batting(nil, card(56, 210, .out)) == [.fifty])
+        #expect(batting(nil, card(56, 210, .out), from: 44) == [.fifty])
+        #expect(batting(nil, card(56, 210, .out), from: 45) == [], "the runs were made before")
+    }
+
+    @Test("players' lists that come late, and names that are corrected, make no event; players who come in do")
+    func lateAndCorrected() {
+        func score(_ runs: Int, _ wickets: Int, _ batters: [BatterCard]?, _ bowlers: [(String, Int)]?) -> MatchScore {
+            let bowling = bowlers?.map { BowlerCard(name: $0.0, overs: Overs("10.0")!, runs: 40, wickets: $0.1) }
+            return Sample.score(1, innings: [Sample.innings(1, runs, wickets, "30.0", batters: batters, bowlers: bowling)])
+        }
+        let (bay, box) = (card(30, 60, .batting, "Bay"), card(9, 9, .batting, "Box"))
+        let states: [MatchScore] = [
+            score(178, 5, nil, nil),
+            score(180, 5, [card(110, 90, .batting, "A Oak"), bay], [("Elm", 5)]),
+            score(181, 5, [card(111, 91, .batting, "Ash Oak"), bay], [("J Elm", 5)]),
+            // Out, and the next batter and bowler.
+            score(190, 6, [card(111, 91, .out, "Ash Oak"), bay, box], [("J Elm", 5), ("Fir", 1)]),
+            score(230, 6, [card(111, 91, .out, "Ash Oak"), bay, card(49, 60, .batting, "Box")], [("J Elm", 5), ("Fir", 2)]),
+            score(233, 6, [card(111, 91, .out, "Ash Oak"), bay, card(52, 62, .batting, "Box")], [("J Elm", 5), ("Fir", 2)]),
+            score(240, 9, [card(111, 91, .out, "Ash Oak"), bay, card(52, 62, .out, "Box")], [("J Elm", 5), ("Fir", 5)]),
+        ]
+        #expect(
+            zip(states, states.dropFirst()).map { types($0, $1) } == [
+                [.scoreChange], [.scoreChange], [.wicket, .newBatsman, .scoreChange], [.scoreChange], [.fifty, .scoreChange],
+                [.wicket, .fiveFor, .bowlerOnFire, .scoreChange],
+            ]
+        )
+    }
+
+    @Test("a wicket names nobody where the list of batters is late: those who were out before would be named")
+    func lateNames() {
+        let out = ["Oak", "Ash"].map { card(3, 3, .out, $0) }
+        let before = Sample.score(1, innings: [Sample.innings(1, 50, 1, "7.0")])
+        let after = Sample.score(2, innings: [Sample.innings(1, 52, 2, "8.0", batters: out)])
+        let event = ScoreEvents.between(before, and: after, now: Sample.now).first { $0.type == .wicket }
+        #expect(event?.text == "WICKET! AT 52/2 (8.0)")
     }
 
     @Test(

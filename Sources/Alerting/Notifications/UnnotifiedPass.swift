@@ -29,7 +29,3 @@ struct UnnotifiedPass {
         return receivers.names(for: page.severity, rule: page.rule, labels: page.labels, except: failing)
     }
 }
-
-extension Alert {
-    fileprivate var isBuiltIn: Bool { BuiltInAlert(rawValue: rule) != nil }
-}

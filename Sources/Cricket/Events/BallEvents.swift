@@ -7,16 +7,23 @@ struct BallEvents {
     let thresholds: EventThresholds
     let now: Timestamp
 
-    /// Events of the fresh balls, in the order they were bowled. `window` already holds them.
+    /// Events of the fresh balls, in the order they were bowled. `window` already has them.
+    ///
+    /// - Parameter earlier: the window before. A ball that was corrected, in a name for example, has no event that it had there.
     static func of(
         _ fresh: [Ball],
         in window: BallWindow,
+        after earlier: BallWindow = BallWindow(),
         ballsPerOver: Int = 6,
         thresholds: EventThresholds = EventThresholds(),
         now: Timestamp
     ) -> [MatchEvent] {
         let detector = BallEvents(window: window, ballsPerOver: ballsPerOver, thresholds: thresholds, now: now)
-        return fresh.flatMap { detector.events(of: $0) }
+        let before = BallEvents(window: earlier, ballsPerOver: ballsPerOver, thresholds: thresholds, now: now)
+        return fresh.flatMap { ball in
+            let known = earlier.balls.first { $0.position == ball.position }.map { before.events(of: $0).map(\.type) } ?? []
+            return detector.events(of: ball).filter { !known.contains($0.type) }
+        }
     }
 
     private func events(of ball: Ball) -> [MatchEvent] { boundary(ball) + sixes(ball) + wickets(ball) + endOfOver(ball) }

@@ -16,7 +16,7 @@ package struct BallWindow: Sendable, Hashable {
 
     /// What a feed's newest balls changed.
     package struct Change: Sendable, Hashable {
-        /// New or corrected balls, oldest first.
+        /// New or corrected balls, oldest first; all of them are in the window.
         package var fresh: [Ball] = []
         var hadGap = false
     }
@@ -24,37 +24,50 @@ package struct BallWindow: Sendable, Hashable {
     /// Takes the feed's view of its latest balls. It replaces ours where they overlap, so corrections and retractions take hold.
     ///
     /// - Parameter isFirst: nothing was known of this match: its balls are history, not news.
-    package mutating func take(_ latest: [Ball], isFirst: Bool) -> Change {
+    package mutating func take(_ all: [Ball], isFirst: Bool) -> Change {
+        let known = Set(balls.map(\.position))
+        let overlap = all.contains { known.contains($0.position) }
+        // A feed reaches back before the window if it sends more balls than are kept, or took its last one back. Those are not new.
+        let latest = overlap ? all.filter { $0.position >= balls[0].position } : all
         guard let first = latest.first else { return Change() }
-        let known = Dictionary(balls.map { ($0.position, $0) }, uniquingKeysWith: { $1 })
         let older = balls.filter { $0.position < first.position }
-        var change = Change()
-        let mayFollow = older.isEmpty ? follows(first, known: known) : BallWindow.isNext(first, after: older[older.count - 1])
-        if !mayFollow {
-            change.hadGap = !isFirst
+        let isStart = balls.isEmpty && first.innings == 1 && first.number == 1
+        let mayFollow = older.last.map { BallWindow.isNext(first, after: $0) } ?? (overlap || isStart)
+        var change = Change(hadGap: !mayFollow && !isFirst)
+        if !isFirst { change.fresh = fresh(latest, overlap: overlap, hadGap: change.hadGap) }
+        if mayFollow {
+            balls = older + latest
+        } else {
             tails = [:]
             balls = latest
-        } else {
-            balls = older + latest
         }
-        if !isFirst { change.fresh = fresh(latest, known: known, hadGap: change.hadGap) }
         trim()
+        change.fresh = change.fresh.filter { $0.position >= balls[0].position }
         return change
-    }
-
-    /// With nothing older in the window: the very first ball, or the window itself begins here.
-    private func follows(_ first: Ball, known: [Ball.Position: Ball]) -> Bool {
-        known[first.position] != nil || (balls.isEmpty && first.innings == 1 && first.number == 1)
     }
 
     private static func isNext(_ ball: Ball, after last: Ball) -> Bool {
         ball.innings == last.innings ? ball.number == last.number + 1 : ball.innings == last.innings + 1 && ball.number == 1
     }
 
-    private func fresh(_ latest: [Ball], known: [Ball.Position: Ball], hadGap: Bool) -> [Ball] {
+    /// Compares contents without numbers: all later balls are renumbered when a missing one is inserted, and did not happen again.
+    private func fresh(_ latest: [Ball], overlap: Bool, hadGap: Bool) -> [Ball] {
         // Balls without history yield one event, that of the last one.
-        if known.isEmpty, hadGap { return latest.suffix(1) }
-        return latest.filter { known[$0.position] != $0 }
+        guard let last = balls.last else { return hadGap ? latest.suffix(1) : latest }
+        guard overlap else { return latest.filter { $0.position > last.position } }
+        let difference = BallWindow.withoutNumbers(latest).difference(from: BallWindow.withoutNumbers(balls))
+        return difference.insertions.compactMap { insertion -> Ball? in
+            guard case .insert(let offset, _, _) = insertion else { return nil }
+            return latest[offset]
+        }
+    }
+
+    private static func withoutNumbers(_ balls: [Ball]) -> [Ball] {
+        balls.map {
+            var ball = $0
+            ball.number = 0
+            return ball
+        }
     }
 
     private mutating func trim() {

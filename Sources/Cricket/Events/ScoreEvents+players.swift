@@ -4,8 +4,10 @@ extension ScoreEvents {
         (50, .fifty, "FIFTY!"), (100, .hundred, "HUNDRED!"), (150, .hundredAndFifty, "150!"), (200, .twoHundred, "DOUBLE HUNDRED!"),
     ]
 
-    func batting(_ card: BatterCard, before: BatterCard?, in innings: InningsScore) -> [MatchEvent] {
-        let earlier = before?.runs ?? 0
+    func batting(_ card: BatterCard, in innings: InningsScore, before: InningsScore?) -> [MatchEvent] {
+        let known = before?.batter(card.name)
+        guard known != nil || isNew(card, in: innings, before: before) else { return [] }
+        let earlier = known?.runs ?? 0
         let line = "\(card.name) \(card.runs) (\(card.balls))"
         var events: [MatchEvent] = []
         for (runs, type, word) in ScoreEvents.milestones where earlier < runs && card.runs >= runs {
@@ -14,22 +16,39 @@ extension ScoreEvents {
         if earlier < 90, (90..<100).contains(card.runs), card.state == .batting {
             events.append(milestone(.batsmanOn90s, card.name, in: innings, text: "\(line) nears a hundred"))
         }
-        if isOnFire(card), card.state == .batting, !(before.map(isOnFire) ?? false) {
+        if isOnFire(card), card.state == .batting, !(known.map(isOnFire) ?? false) {
             events.append(milestone(.batsmanOnFire, card.name, in: innings, text: "\(line) is on fire"))
         }
         return events
     }
 
-    func bowling(_ card: BowlerCard, before: BowlerCard?, in innings: InningsScore) -> [MatchEvent] {
+    func bowling(_ card: BowlerCard, in innings: InningsScore, before: InningsScore?) -> [MatchEvent] {
+        let known = before?.bowler(card.name)
+        guard known != nil || isNew(card, in: innings, before: before) else { return [] }
         let figures = "\(card.wickets)/\(card.runs) (\(card.overs.shortText))"
         var events: [MatchEvent] = []
-        if (before?.wickets ?? 0) < 5, card.wickets >= 5 {
+        if (known?.wickets ?? 0) < 5, card.wickets >= 5 {
             events.append(milestone(.fiveFor, card.name, in: innings, text: "FIVE WICKETS! \(card.name) \(figures)"))
         }
-        if isOnFire(card), !(before.map(isOnFire) ?? false) {
+        if isOnFire(card), !(known.map(isOnFire) ?? false) {
             events.append(milestone(.bowlerOnFire, card.name, in: innings, text: "\(card.name) \(figures) is on fire"))
         }
         return events
+    }
+
+    /// Whether a batter who was not on the list came in since the last state. Otherwise the list is late, or a name was corrected, and the
+    /// runs are older.
+    func isNew(_ card: BatterCard, in innings: InningsScore, before: InningsScore?) -> Bool {
+        guard let before else { return true }
+        guard let known = before.batters else { return false }
+        let isLonger = (innings.batters ?? []).count > known.count
+        return (isLonger || innings.wickets > before.wickets) && card.runs <= max(0, innings.runs - before.runs)
+    }
+
+    /// The same for a bowler. The length of the list shows nothing: it may be that of the current bowlers alone.
+    private func isNew(_ card: BowlerCard, in innings: InningsScore, before: InningsScore?) -> Bool {
+        guard let before else { return true }
+        return before.bowlers != nil && card.wickets <= max(0, innings.wickets - before.wickets)
     }
 
     private func isOnFire(_ card: BatterCard) -> Bool {

@@ -83,8 +83,8 @@ extension ScoreEvents {
             )
         }
         events += wickets(innings, before: before)
-        for card in innings.batters ?? [] { events += batting(card, before: before?.batter(card.name), in: innings) }
-        for card in innings.bowlers ?? [] { events += bowling(card, before: before?.bowler(card.name), in: innings) }
+        for card in innings.batters ?? [] { events += batting(card, in: innings, before: before) }
+        for card in innings.bowlers ?? [] { events += bowling(card, in: innings, before: before) }
         return events + newBatters(innings, before: before) + end(of: innings)
     }
 
@@ -108,7 +108,8 @@ extension ScoreEvents {
         let out = (innings.batters ?? []).filter { $0.state == .out && !wasOut.contains($0.name) }
         let names = out.map { card in card.dismissal.map { "\(card.name) \($0)" } ?? card.name }.joined(separator: "; ")
         let what = fallen == 1 ? "WICKET!" : "\(fallen) WICKETS!"
-        let text = names.isEmpty ? "\(what) \(innings.team) \(innings.line)" : "\(what) \(names)"
+        // More names than wickets: the list is late, or a name in it was corrected.
+        let text = names.isEmpty || out.count > fallen ? "\(what) \(innings.team) \(innings.line)" : "\(what) \(names)"
         return [event(.wicket, innings: innings, count: fallen, mark: innings.wickets, text: text)]
     }
 
@@ -116,7 +117,8 @@ extension ScoreEvents {
     private func newBatters(_ innings: InningsScore, before: InningsScore?) -> [MatchEvent] {
         guard let known = before?.batters, known.count >= 2 else { return [] }
         let names = Set(known.map(\.name))
-        return (innings.batters ?? []).filter { $0.state == .batting && !names.contains($0.name) }
+        return (innings.batters ?? [])
+            .filter { $0.state == .batting && !names.contains($0.name) && isNew($0, in: innings, before: before) }
             .map { event(.newBatsman, innings: innings, subject: $0.name, text: "\($0.name) comes in") }
     }
 }

@@ -6,10 +6,16 @@ enum SourceDecision {
     /// A source that confirmed nothing for so long gives way to those of lower priority: twice the longest pause between two questions in play.
     static let givesWayAfter = FeedPollInterval.longestInPlay + FeedPollInterval.silent
 
+    /// After so long it gives way to one of the same priority, if play is further there: three questions at the usual pace. If the two took
+    /// turns, names would change each time, and events of players in these steps would be lost.
+    static let isLateAfter = FeedPollInterval.usual * 3
+
     /// How a state is ordered against the known one; nil: it is not heard.
     static func order(of arrived: MatchSource, after current: MatchSource, confirmedAt: Timestamp, now: Timestamp) -> SourceOrder? {
         if arrived.url == current.url { return .same }
-        if now - confirmedAt >= givesWayAfter { return .replacement }
-        return arrived.priority <= current.priority ? .other : nil
+        let silent = now - confirmedAt
+        if silent >= givesWayAfter { return .replacement }
+        guard arrived.priority == current.priority else { return arrived.priority < current.priority ? .other : nil }
+        return silent >= isLateAfter ? .further : nil
     }
 }

@@ -255,6 +255,53 @@ struct ScoreFeedPollerTests {
         }
     }
 
+    @Test("two feeds of one priority do not take turns, so a fifty is reported; when the one that is heard falls silent the other one is")
+    func samePriority() async throws {
+        try await withDatabase { pool in
+            let (first, second) = (Feed(), Feed())
+            let clock = Mutex(MatchSamples.now)
+            func poller(_ feed: Feed) -> ScoreFeedPoller { self.poller(pool, feed, now: { clock.withLock { $0 } }) }
+            func wait(_ seconds: Int64) { clock.withLock { $0 = $0 + .seconds(seconds) } }
+            func score(_ batter: String, _ runs: Int, after seconds: Int64 = 0) throws -> MatchScore {
+                let updatedAt = clock.withLock { ($0 + .seconds(seconds)).rfc3339 }
+                let json =
+                    #"{"matchId": "m1", "updatedAt": "\#(updatedAt)", "phase": "live", "#
+                    + #""teams": [{"name": "Ash Town", "short": "AT"}, {"name": "Birch City", "short": "BC"}], "#
+                    + #""innings": [{"number": 1, "team": "AT", "runs": \#(runs), "wickets": 0, "overs": "5.0", "#
+                    + #""batters": [{"name": "\#(batter)", "runs": \#(runs), "balls": 30, "state": "batting"}]}]}"#
+                return try MatchScore.read(json: Array(json.utf8))
+            }
+            func source() async throws -> String? { try await pool.matchColumn("feedUrl") }
+            let (firstPoller, secondPoller) = (poller(first), poller(second))
+            var firstReader = FeedReader(ScoreFeed(url: "https://first.example"))
+            var secondReader = FeedReader(ScoreFeed(url: "https://second.example"))
+            for runs in [46, 48, 50, 52] {
+                first.show([try score("A. Haddad", runs)], tag: "\(runs)")
+                #expect(await firstPoller.ask(&firstReader) == .changed)
+                // Newer, and a run ahead.
+                second.show([try score("Amal Haddad", runs + 1, after: 1)], tag: "\(runs)")
+                #expect(await secondPoller.ask(&secondReader) == .same)
+                #expect(try await source() == "https://first.example")
+                wait(5)
+            }
+            let alerts = try await pool.query("SELECT body FROM activityAlerts").map { try $0.decode(String.self) }
+            #expect(alerts == ["FIFTY! A. Haddad 50 (30)"])
+            // The first one was confirmed 5 seconds ago, and is not asked again.
+            wait(9)
+            #expect(await secondPoller.ask(&secondReader) == .same)
+            wait(1)
+            #expect(await secondPoller.ask(&secondReader) == .changed)
+            #expect(try await source() == "https://second.example")
+            // Back at the same score, newer: it is heard when the other one is silent for a minute.
+            wait(59)
+            first.show([try score("A. Haddad", 53)], tag: "back")
+            #expect(await firstPoller.ask(&firstReader) == .same)
+            wait(1)
+            #expect(await firstPoller.ask(&firstReader) == .changed)
+            #expect(try await source() == "https://first.example")
+        }
+    }
+
     @Test("a match that cannot be used keeps no other of an answer from being heard, and the answer is asked for until each can")
     func oneUnusable() async throws {
         try await withDatabase { pool in
