@@ -258,6 +258,7 @@ CREATE TABLE liveActivities (
     nextStartAt          timestamptz,
     startSentAt          timestamptz,
     startAcceptedAt      timestamptz,
+    -- When the active activity appeared on the device: at its start, or when its token was reported if the app started it.
     activatedAt          timestamptz,
     endedAt              timestamptz,
     -- The latest update that was sent to the device. Used to skip superseded states, to send heartbeats, and to keep timestamps increasing.
