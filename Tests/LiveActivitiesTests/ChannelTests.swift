@@ -138,6 +138,22 @@ struct ChannelTests {
         }
     }
 
+    @Test("a channel whose match is deleted before all of its ends were sent is deleted at once")
+    func matchIsGone() async throws {
+        try await ChannelTests.with { bench in
+            try await bench.listening()
+            try await bench.score(phase: "ended", runs: 99)
+            try await bench.run()
+            #expect(bench.apns.channels.calls("delete").isEmpty)
+            try await bench.pool.execute("DELETE FROM activeMatches")
+            bench.clock.advance(.seconds(60))
+            try await bench.run()
+            #expect(bench.apns.channels.calls("delete").map(\.id) == ["channel-1=="])
+            #expect(bench.apns.channels.ids.isEmpty)
+            #expect(try await bench.count("SELECT count(*) FROM activityChannels") == 0)
+        }
+    }
+
     @Test("an unfollow ends the activity that listens here; on the phone it goes by its token if the app has posted one")
     func unfollow() async throws {
         try await ChannelTests.with { bench in

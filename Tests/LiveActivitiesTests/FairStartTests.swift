@@ -1,4 +1,6 @@
+import Delivery
 import Postgres
+import Providers
 import PushContract
 import Testing
 
@@ -90,6 +92,40 @@ struct FairStartTests {
             #expect(reasons["m1"] == .feedSilent && reasons["m3"] == .later && reasons["m5"] == .startBudget && reasons["m2"] == nil)
             #expect(try await self.statuses(bench, subject: "m5").first?.startsAt == bench.now + .seconds(3600))
         }
+    }
+
+    @Test("a dead start token of one type keeps no start of another type waiting; its own go out when the app brings a new one")
+    func deadToken() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1, startToken: false)
+            let football = SilentSource.all[1]
+            for (number, type) in [(1, "MatchActivityAttributes"), (2, "FootballActivityAttributes")] {
+                try await startToken(number, type, bench)
+            }
+            for match in Self.matches {
+                try await bench.follow("ann", match)
+                bench.clock.advance(.seconds(1))
+                bench.apns.answer(LiveBench.startToken(1), .apns(410, "Unregistered"))
+            }
+            try await goLive(bench)
+            let soon = bench.now + StartOrder.pause
+            #expect(try await bench.count("SELECT count(*) FROM liveActivities WHERE status = 'pending' AND nextStartAt <= \(soon)") == 5)
+            bench.apns.forget()
+            try await bench.follow("ann", football.subject)
+            try await football.send(1, bench)
+            try await bench.run()
+            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(2)])
+            try await startToken(3, "MatchActivityAttributes", bench)
+            bench.clock.advance(StartOrder.pause)
+            try await bench.run()
+            #expect(bench.apns.calls("start").dropFirst().map(\.token) == [LiveBench.startToken(3), LiveBench.startToken(3)])
+        }
+    }
+
+    private func startToken(_ number: Int, _ type: String, _ bench: LiveBench) async throws {
+        let token = try PushToken(LiveBench.startToken(number), provider: .apns)
+        let registration = StartTokenRegistration(userId: "ann", deviceId: "phone", token: token, attributesType: type)
+        _ = try await bench.devices.register(registration, requestId: "s-\(number)", now: bench.now)
     }
 
     @Test("large followings share what the rate allows, and what a small one does not need goes to them")

@@ -130,6 +130,60 @@ struct FeedSilenceTests {
         }
     }
 
+    private static let week = Duration.seconds(7 * 86_400)
+
+    @Test("a match that nobody has confirmed for a week, counted from its start if that is later, is deleted with its follows")
+    func unconfirmedMatch() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            for match in ["m2", "m3"] {
+                try await bench.score(match, phase: "scheduled", runs: 0)
+                try await bench.follow("ann", match)
+            }
+            let start = bench.now + .seconds(86_400)
+            try await bench.pool.execute("UPDATE activeMatches SET startsAt = \(start) WHERE matchId = 'm3'")
+            bench.clock.advance(.seconds(86_400))
+            try await bench.run(feedIsSilent: true)
+            bench.clock.advance(Self.week - .seconds(86_401))
+            try await bench.run(feedIsSilent: true)
+            #expect(try await bench.count("SELECT count(*) FROM activeMatches") == 3)
+            #expect(try await bench.states() == ["ended/match_end"])
+            bench.clock.advance(.seconds(1))
+            try await bench.run(feedIsSilent: true)
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m3"])
+            for (table, rows) in [("activeMatches", 1), ("follows", 1), ("liveActivities", 0)] {
+                #expect(try await bench.count("SELECT count(*) FROM \(raw: table)") == rows, "\(table)")
+            }
+        }
+    }
+
+    @Test(
+        "another subject that nobody has confirmed for a week ends; the same state again confirms it, also without freshFor",
+        arguments: [true, false]
+    )
+    func unconfirmedSubject(_ hasSource: Bool) async throws {
+        try await LiveBench.with { bench in
+            let source = SilentSource.all[1]
+            try await source.send(1, bench)
+            if !hasSource { try await bench.pool.execute("UPDATE activitySubjects SET freshFor = NULL") }
+            try await bench.follow("ann", source.subject)
+            bench.clock.advance(Self.week - .seconds(1))
+            try await source.confirm(1, bench)
+            bench.clock.advance(Self.week - .seconds(1))
+            try await bench.run(feedIsSilent: true)
+            #expect(try await bench.count("SELECT count(*) FROM activitySubjects WHERE endedAt IS NULL") == 1)
+            bench.clock.advance(.seconds(1))
+            try await bench.run(feedIsSilent: true)
+            #expect(try await bench.count("SELECT count(*) FROM activitySubjects WHERE endedAt IS NOT NULL") == 1)
+            bench.clock.advance(.seconds(48 * 3600))
+            try await bench.run(feedIsSilent: true)
+            for table in ["activitySubjects", "follows"] {
+                #expect(try await bench.count("SELECT count(*) FROM \(raw: table)") == 0, "\(table)")
+            }
+        }
+    }
+
     @Test(
         "Android devices: the moment from which a state is out of date, the end after a long silence, and the state again with the source",
         arguments: SilentSource.all

@@ -269,6 +269,32 @@ struct SubjectTests {
         }
     }
 
+    @Test("without a new state an activity is rolled over once, and is not started again when the system has ended it; with one it is")
+    func unchanged() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            try await Self.running(routes)
+            // Its source sends changes alone.
+            try await bench.pool.execute("UPDATE activitySubjects SET freshFor = NULL")
+            bench.clock.advance(.seconds(27_000))
+            try await bench.run(feedIsSilent: true)
+            #expect(bench.apns.calls("start").count == 3)
+            for (user, device, number) in [("ann", "phone", 11), ("ann", "tablet", 12), ("bob", "phone-bob", 13)] {
+                try await bench.postToken(user, device, number, match: Self.name, instance: 2)
+            }
+            try await bench.run(feedIsSilent: true)
+            bench.clock.advance(.seconds(8 * 3600 + 1))
+            bench.apns.answer(LiveBench.updateToken(13), .apns(410, "Unregistered"))
+            for _ in 0..<2 { try await bench.run(feedIsSilent: true) }
+            #expect(try await bench.states("ann", "phone", match: Self.name) == ["ended/rolled_over", "active"])
+            #expect(try await bench.states("bob", "phone-bob", match: Self.name) == ["ended/rolled_over", "ended/token_invalid"])
+            #expect(bench.apns.calls("start").count == 3)
+            #expect(try await Self.put(routes, Self.state(1)).json["result"] == .string("accepted"))
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 6)
+        }
+    }
+
     @Test(
         "a final state ends it for all with that state and its dismissal; DELETE ends it with the last one; after that nothing is taken in"
     )

@@ -313,6 +313,31 @@ struct UpdateTests {
         }
     }
 
+    @Test("the eight hours count from the start, however late its token comes, and from the token if the app started the activity")
+    func lateToken() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann")
+            try await bench.phone("bob", "phone-bob", 2)
+            try await bench.follow("bob", from: "phone-bob", startsHere: true)
+            try await bench.run()
+            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(1)])
+            bench.clock.advance(.seconds(2700))
+            #expect(try await bench.postToken("ann", "phone", 1) == .adopt(1, replacing: nil))
+            #expect(try await bench.postToken("bob", "phone-bob", 2) == .adopt(1, replacing: nil))
+            bench.clock.advance(.seconds(27_000 - 2701))
+            try await bench.run()
+            #expect(try await bench.states() == ["active"])
+            bench.clock.advance(.seconds(1))
+            try await bench.run()
+            #expect(try await bench.states() == ["active", "pending"])
+            #expect(try await bench.states("bob", "phone-bob") == ["active"])
+            bench.clock.advance(.seconds(1801))
+            #expect(try await bench.dismiss("ann", "phone", instance: 1) == .ignored(.afterSystemLimit))
+        }
+    }
+
     @Test("the lease: while one process holds a match no other sends for it, and a late owner is taken over with a higher epoch")
     func takeover() async throws {
         try await LiveBench.with { bench in

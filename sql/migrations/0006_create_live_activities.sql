@@ -17,7 +17,8 @@ CREATE TABLE follows (
     -- The one device that gets the activity, if it was started for that device; null: every device of the user.
     onlyDeviceId text COLLATE "C",
     followedAt timestamptz      NOT NULL,
-    -- 48 hours after the match ended; null until then. A follow of a match that never comes is deleted after 90 days.
+    -- 48 hours after the match ended; null until then. A follow of a match that never comes is deleted after 90 days, one of a match that
+    -- was not confirmed for 7 days with the match.
     expiresAt  timestamptz,
     PRIMARY KEY (userId, matchId)
 );
@@ -161,12 +162,13 @@ COMMENT ON TABLE activitySubjects IS 'State of each subject that is not a match.
 CREATE VIEW liveSubjects WITH (security_invoker = true) AS
 SELECT matchId AS subject, 'MatchActivityAttributes'::text COLLATE "C" AS attributesType, phase,
     phase IN ('live', 'break', 'interrupted') AS isLive, displayState AS contentState, stateHash, stateTimestamp, stateBuiltAt,
-    confirmedAt, freshFor, startPriority, startsAt, seq, epoch, endedAt, coalesce(wentLiveAt, endedAt, stateBuiltAt) AS startedAt
+    confirmedAt, freshFor, startPriority, startsAt, seq, epoch, endedAt, coalesce(wentLiveAt, endedAt, stateBuiltAt) AS startedAt,
+    lastUpdatedAt
 FROM activeMatches
 UNION ALL
 SELECT subject, attributesType, CASE WHEN endedAt IS NULL THEN 'live' ELSE 'ended' END, endedAt IS NULL, contentState, stateHash,
     stateTimestamp, stateBuiltAt, confirmedAt, freshFor, CASE WHEN critical THEN 1 ELSE 5 END::smallint, NULL::timestamptz, seq, epoch,
-    endedAt, createdAt
+    endedAt, createdAt, lastUpdatedAt
 FROM activitySubjects;
 
 COMMENT ON VIEW liveSubjects IS 'All subjects: matches, and those of other types.';
@@ -258,6 +260,7 @@ CREATE TABLE liveActivities (
     nextStartAt          timestamptz,
     startSentAt          timestamptz,
     startAcceptedAt      timestamptz,
+    -- When the active activity appeared on the device: at its start, or when its token was reported if the app started it.
     activatedAt          timestamptz,
     endedAt              timestamptz,
     -- The latest update that was sent to the device. Used to skip superseded states, to send heartbeats, and to keep timestamps increasing.

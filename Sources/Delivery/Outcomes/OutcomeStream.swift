@@ -130,7 +130,7 @@ package struct OutcomeStream: Sendable {
     /// A sub-select with `OFFSET` is looked up for each outcome: PostgreSQL takes an array of JSON for a hundred outcomes, and would rather read
     /// the whole tables.
     static func read(after cursor: OutcomeCursor, _ filter: Filter, limit: Int) -> Query {
-        let outcomes = Int64(filter == Filter() ? limit : max(limit, searchLimit)) + cursor.index
+        let outcomes = Int64(filter == Filter() ? limit : max(limit, searchLimit)) + min(cursor.index, Int64(SendEvents.rowLimit))
         return """
         WITH searched AS MATERIALIZED (
             SELECT number, writtenAt, outcomes, count FROM (

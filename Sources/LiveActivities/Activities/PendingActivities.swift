@@ -62,7 +62,7 @@ enum PendingActivities {
         JOIN devices d ON d.userId = f.userId AND d.deviceId = coalesce(f.onlyDeviceId, d.deviceId)
         \(StartTargets.token(for: "m.attributesType"))
         LEFT JOIN LATERAL (
-            SELECT a.instance, a.status, a.endReason, a.endCause, a.endedAt, a.lastStateHash FROM liveActivities a
+            SELECT a.instance, a.status, a.endReason, a.endCause, a.activatedAt, a.endedAt, a.lastStateHash FROM liveActivities a
             WHERE a.matchId = f.matchId AND a.userId = f.userId AND a.deviceId = d.deviceId ORDER BY a.instance DESC LIMIT 1
         ) last ON true
         CROSS JOIN LATERAL (
@@ -76,7 +76,8 @@ enum PendingActivities {
               f.followedAt > last.endedAt
               OR (f.followedAt = last.endedAt AND last.endReason IN ('user_unfollow', 'user_dismissed'))
               OR (last.endReason = 'token_invalid' AND healed.times <= \(policy.backOff.count + 1)
-                  AND (last.endCause IS DISTINCT FROM 'stale' OR last.lastStateHash IS DISTINCT FROM m.stateHash))
+                  AND ((last.endCause IS DISTINCT FROM 'stale' AND last.endedAt < last.activatedAt + \(systemLimit))
+                      OR last.lastStateHash IS DISTINCT FROM m.stateHash))
               OR last.endReason = 'stumps'
               OR (last.endCause = \(Freshness.cause) AND m.confirmedAt > last.endedAt)
               OR (last.endReason = 'device_unregistered' AND d.registeredAt > last.endedAt))))
@@ -85,6 +86,7 @@ enum PendingActivities {
     }
 
     /// The next instance of up to `limit` activities that come near the system's eight hours; the old one stays until the new one is there.
+    /// A start alerts the person: without a new state there is one roll-over, and what the system ends then comes back with a new state.
     static func rollOver(subjects: [String], limit: Int, _ policy: StartPolicy, now: Timestamp) -> Query {
         """
         INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, createdAt, nextStartAt)
@@ -94,10 +96,15 @@ enum PendingActivities {
           AND m.isLive AND \(Freshness.isFresh(now: now))
           AND NOT EXISTS (SELECT 1 FROM liveActivities n
               WHERE n.matchId = a.matchId AND n.userId = a.userId AND n.deviceId = a.deviceId AND n.instance > a.instance)
+          AND (m.lastUpdatedAt > a.createdAt OR (SELECT p.endReason FROM liveActivities p
+              WHERE p.matchId = a.matchId AND p.userId = a.userId AND p.deviceId = a.deviceId AND p.instance = a.instance - 1)
+              IS DISTINCT FROM 'rolled_over')
         LIMIT \(limit)
         ON CONFLICT DO NOTHING
         """
     }
+
+    private static var systemLimit: Query { "\(ActivityHistory.systemLimit.components.seconds)::bigint * interval '1 second'" }
 
     private static func waits(_ policy: StartPolicy) -> [Double] { policy.backOff.map(\.inSeconds) }
 }

@@ -105,12 +105,14 @@ package struct ChannelStore: Sendable {
         }
     }
 
-    /// Channels whose subject is gone, and rows that came to nothing.
+    /// Channels whose subject is gone, also those whose end is not over: there is no state left to send. And rows that came to nothing.
     package func sweep(now: Timestamp) async throws {
         try await pool.execute(
             """
-            UPDATE activityChannels c SET retiredAt = \(now), deleteDueAt = CASE WHEN channelId IS NOT NULL THEN \(now) END
-            WHERE retiredAt IS NULL AND NOT EXISTS (SELECT FROM liveSubjects m WHERE m.subject = c.matchId)
+            UPDATE activityChannels c SET retiredAt = coalesce(retiredAt, \(now)), endDueAt = NULL,
+                deleteDueAt = CASE WHEN channelId IS NOT NULL THEN \(now)::timestamptz END
+            WHERE (retiredAt IS NULL OR (channelId IS NOT NULL AND deleteDueAt IS NULL))
+                AND NOT EXISTS (SELECT FROM liveSubjects m WHERE m.subject = c.matchId)
             """
         )
         // A process that may still be making one has lost it by then.

@@ -170,7 +170,7 @@ package struct CustomActivityStore: Sendable {
 
     /// False: no such subject runs.
     private static func write(_ end: CustomEnd, subject: String, on connection: BlockingConnection, now: Timestamp) throws -> Bool {
-        guard try connection.execute(CustomQueries.end(end, subject: subject, now: now)) == 1 else { return false }
+        guard try connection.execute(CustomQueries.end("subject = \(subject)", with: end, now: now)) == 1 else { return false }
         try checkSize(subject, alert: end.alert, on: connection, now: now)
         if let alert = end.alert { try connection.execute(CustomQueries.insert(alert, priority: 1, of: subject, now: now)) }
         return true

@@ -65,8 +65,7 @@ enum CustomQueries {
     /// The same state again.
     static func confirm(_ subjects: Query, now: Timestamp) -> Query {
         """
-        UPDATE activitySubjects SET confirmedAt = greatest(confirmedAt, \(now))
-        WHERE \(subjects) AND freshFor IS NOT NULL AND endedAt IS NULL
+        UPDATE activitySubjects SET confirmedAt = greatest(confirmedAt, \(now)) WHERE \(subjects) AND endedAt IS NULL
         """
     }
 
@@ -83,13 +82,14 @@ enum CustomQueries {
             """
     }
 
-    static func end(_ end: CustomEnd, subject: String, now: Timestamp) -> Query {
+    /// Ends subjects with the state that the caller gives, or with their last one.
+    static func end(_ subjects: Query, with end: CustomEnd? = nil, now: Timestamp) -> Query {
         """
-        UPDATE activitySubjects SET contentState = coalesce(\(end.contentState), contentState),
-            stateHash = coalesce(\(end.contentState.map(hash)), stateHash), seq = seq + 1,
+        UPDATE activitySubjects SET contentState = coalesce(\(end?.contentState), contentState),
+            stateHash = coalesce(\(end?.contentState.map(hash)), stateHash), seq = seq + 1,
             stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now), lastUpdatedAt = \(now),
-            critical = false, endedAt = \(now), dismissAt = \(end.dismissAt)
-        WHERE subject = \(subject) AND endedAt IS NULL
+            critical = false, endedAt = \(now), dismissAt = \(end?.dismissAt)
+        WHERE \(subjects) AND endedAt IS NULL
         """
     }
 

@@ -139,6 +139,7 @@ struct OrchestratorStore: Sendable {
 
     private static let releaseAfter = Duration.seconds(900)
     private static let sweptAtOnce = 10_000
+    private static let unconfirmedFor = Duration.seconds(7 * 86_400)
 
     private static func current(_ subject: String, limit: Int) -> Query {
         """
@@ -157,7 +158,7 @@ struct OrchestratorStore: Sendable {
 
     /// Forgets what ended long ago; how many rows. Of what a large following leaves, a part at a time.
     func sweep(now: Timestamp) async throws -> Int {
-        var swept = 0
+        var swept = try await sweepUnconfirmed(now: now)
         for table in ["liveActivities", "follows", "activeMatches", "activitySubjects"] {
             let expired: Query = "SELECT ctid FROM \(raw: table) WHERE expiresAt <= \(now) LIMIT \(OrchestratorStore.sweptAtOnce)"
             swept += try await pool.execute("DELETE FROM \(raw: table) WHERE ctid = ANY(ARRAY(\(expired)))")
@@ -175,6 +176,31 @@ struct OrchestratorStore: Sendable {
         )
         swept += try await pool.execute("DELETE FROM activityAlerts WHERE builtAt <= \(now - SubjectAlert.retention)")
         return swept + (try await pool.execute("DELETE FROM activityStarts WHERE claimedAt < \(now) - interval '7 days'"))
+    }
+
+    /// Subjects that nobody has confirmed for a week are over, although their source never said so. A match is deleted with its follows, and
+    /// is a new one if it comes back: its cards ended when its source was lost. Another subject ends, since devices may still show it.
+    private func sweepUnconfirmed(now: Timestamp) async throws -> Int {
+        let limit = now - OrchestratorStore.unconfirmedFor
+        try await pool.execute(CustomQueries.end("confirmedAt <= \(limit)", now: now))
+        // A match that was announced without its start may be long in coming: it stays as long as follows do.
+        let matches: Query = """
+            SELECT matchId FROM activeMatches WHERE expiresAt IS NULL AND greatest(confirmedAt, startsAt) <= \(limit)
+            AND (coalesce(startsAt, wentLiveAt) IS NOT NULL OR confirmedAt <= \(now) - interval '90 days')
+            """
+        var swept = 0
+        for table in ["liveActivities", "follows"] {
+            let rows: Query = "SELECT ctid FROM \(raw: table) WHERE matchId IN (\(matches)) LIMIT \(OrchestratorStore.sweptAtOnce)"
+            swept += try await pool.execute("DELETE FROM \(raw: table) WHERE ctid = ANY(ARRAY(\(rows)))")
+        }
+        swept += try await pool.execute(
+            """
+            DELETE FROM activeMatches m WHERE m.matchId IN (\(matches))
+                AND NOT EXISTS (SELECT FROM liveActivities a WHERE a.matchId = m.matchId)
+                AND NOT EXISTS (SELECT FROM follows f WHERE f.matchId = m.matchId)
+            """
+        )
+        return swept
     }
 
     /// What came of the starts that were accepted since then.

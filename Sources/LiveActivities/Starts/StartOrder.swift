@@ -1,3 +1,4 @@
+import Delivery
 import Postgres
 import PushContract
 
@@ -12,7 +13,7 @@ enum StartOrder {
     static let pause = Duration.seconds(30)
 
     /// Two CTEs: of the devices of `candidates`, `free` has how often each may be started, and `ranked` the position of the subject's due start
-    /// among all of its device, from 1. What cannot be started now (an old score, a subject that is not live) has none.
+    /// among all of its device, from 1. What cannot be started now (an old score, a subject that is not live, a dead start token) has none.
     static func ranking(_ subject: String, _ policy: StartPolicy, now: Timestamp) -> Query {
         """
         free AS MATERIALIZED (
@@ -29,8 +30,11 @@ enum StartOrder {
             FROM (SELECT DISTINCT userId, deviceId FROM candidates) c
             JOIN liveActivities b ON b.userId = c.userId AND b.deviceId = c.deviceId
             JOIN liveSubjects m ON m.subject = b.matchId
+            JOIN devices d ON d.userId = b.userId AND d.deviceId = b.deviceId
+            \(StartTargets.token(for: "b.attributesType"))
             LEFT JOIN follows f ON f.userId = b.userId AND f.matchId = b.matchId
             WHERE b.status = 'pending' AND b.nextStartAt <= \(now + pause) AND m.isLive AND \(Freshness.isFresh(now: now))
+              AND \(StartTargets.usable(at: now))
         ) AS due WHERE matchId = \(subject))
         """
     }
