@@ -137,24 +137,28 @@ struct FeedSilenceTests {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
             try await bench.running()
-            for match in ["m2", "m3"] {
+            for match in ["m2", "m3", "without startsAt"] {
                 try await bench.score(match, phase: "scheduled", runs: 0)
                 try await bench.follow("ann", match)
             }
             let start = bench.now + .seconds(86_400)
+            try await bench.pool.execute("UPDATE activeMatches SET startsAt = \(bench.now) WHERE matchId = 'm2'")
             try await bench.pool.execute("UPDATE activeMatches SET startsAt = \(start) WHERE matchId = 'm3'")
             bench.clock.advance(.seconds(86_400))
             try await bench.run(feedIsSilent: true)
             bench.clock.advance(Self.week - .seconds(86_401))
             try await bench.run(feedIsSilent: true)
-            #expect(try await bench.count("SELECT count(*) FROM activeMatches") == 3)
+            #expect(try await bench.count("SELECT count(*) FROM activeMatches") == 4)
             #expect(try await bench.states() == ["ended/match_end"])
             bench.clock.advance(.seconds(1))
             try await bench.run(feedIsSilent: true)
-            #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m3"])
-            for (table, rows) in [("activeMatches", 1), ("follows", 1), ("liveActivities", 0)] {
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now).sorted() == ["m3", "without startsAt"])
+            for (table, rows) in [("activeMatches", 2), ("follows", 2), ("liveActivities", 0)] {
                 #expect(try await bench.count("SELECT count(*) FROM \(raw: table)") == rows, "\(table)")
             }
+            bench.clock.advance(.seconds(83 * 86_400))
+            try await bench.run(feedIsSilent: true)
+            #expect(try await bench.count("SELECT count(*) FROM activeMatches") == 0)
         }
     }
 

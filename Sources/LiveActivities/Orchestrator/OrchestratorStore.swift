@@ -186,7 +186,7 @@ struct OrchestratorStore: Sendable {
         // A match that was announced without its start may be long in coming: it stays as long as follows do.
         let matches: Query = """
             SELECT matchId FROM activeMatches WHERE expiresAt IS NULL AND greatest(confirmedAt, startsAt) <= \(limit)
-            AND (coalesce(startsAt, wentLiveAt) IS NOT NULL OR confirmedAt <= \(now) - interval '90 days')
+            AND (phase <> 'scheduled' OR startsAt IS NOT NULL OR confirmedAt <= \(now) - interval '90 days')
             """
         var swept = 0
         for table in ["liveActivities", "follows"] {
