@@ -132,39 +132,39 @@ package struct OutcomeStream: Sendable {
     static func read(after cursor: OutcomeCursor, _ filter: Filter, limit: Int) -> Query {
         let outcomes = Int64(filter == Filter() ? limit : max(limit, searchLimit)) + min(cursor.index, Int64(SendEvents.rowLimit))
         return """
-        WITH searched AS MATERIALIZED (
-            SELECT number, writtenAt, outcomes, count FROM (
-                SELECT number, writtenAt, outcomes, count, sum(count) OVER (ORDER BY number) - count AS before FROM (
-                    SELECT number, writtenAt, outcomes, count FROM pushOutcomes WHERE number >= \(cursor.number) ORDER BY number
-                    LIMIT \(outcomes + 1)
-                ) next
-            ) counted WHERE before < \(outcomes)
-        ), matching AS (
-            SELECT s.number, e.index, s.writtenAt, e.outcome, p.sendId, p.author, d.uid, d.deviceId, d.platform, d.provider, d.environment,
-                d.app
-            FROM searched s CROSS JOIN LATERAL jsonb_array_elements(s.outcomes::jsonb) WITH ORDINALITY AS e(outcome, index)
-            LEFT JOIN LATERAL (
-                SELECT * FROM pushDeliveries WHERE deliveryId = (e.outcome->>'deliveryId')::bigint OFFSET 0
-            ) d ON true
-            LEFT JOIN LATERAL (SELECT * FROM pushSends WHERE sendId = coalesce(d.sendId, e.outcome->>'sendId') OFFSET 0) p ON true
-            WHERE (s.number, e.index) > (\(cursor.number), \(cursor.index))
-              -- What was forgotten or erased is none. Only alerts have no send.
-              AND (p.sendId IS NOT NULL OR e.outcome ? 'alert' AND (d.deliveryId IS NOT NULL OR NOT e.outcome ? 'deliveryId'))
-              AND (\(filter.sendId)::text IS NULL OR p.sendId = \(filter.sendId)::text)
-              AND (\(filter.apps == nil) OR d.app = ANY(\(Array(filter.apps ?? []))))
-              AND (\(filter.authors == nil) OR p.author = ANY(\(Array(filter.authors ?? []))))
-              AND (\(filter.events == nil) OR e.outcome->>'event' = ANY(\(Array(filter.events ?? []))))
-            ORDER BY s.number, e.index LIMIT \(limit)
-        )
-        SELECT number, index, jsonb_strip_nulls(outcome - 'deliveryId' || jsonb_build_object('sendId', sendId, 'author', author, 'uid', uid,
-            'deviceId', deviceId, 'platform', platform, 'provider', provider, 'environment', environment, 'app', app,
-            'at', to_char(writtenAt AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
-        FROM matching
-        UNION ALL
-        SELECT * FROM (SELECT number, count::bigint, NULL::jsonb FROM searched ORDER BY number DESC LIMIT 1) last
-        WHERE (SELECT count(*) FROM matching) < \(limit)
-        ORDER BY 1, 2
-        """
+            WITH searched AS MATERIALIZED (
+                SELECT number, writtenAt, outcomes, count FROM (
+                    SELECT number, writtenAt, outcomes, count, sum(count) OVER (ORDER BY number) - count AS before FROM (
+                        SELECT number, writtenAt, outcomes, count FROM pushOutcomes WHERE number >= \(cursor.number) ORDER BY number
+                        LIMIT \(outcomes + 1)
+                    ) next
+                ) counted WHERE before < \(outcomes)
+            ), matching AS (
+                SELECT s.number, e.index, s.writtenAt, e.outcome, p.sendId, p.author, d.uid, d.deviceId, d.platform, d.provider, d.environment,
+                    d.app
+                FROM searched s CROSS JOIN LATERAL jsonb_array_elements(s.outcomes::jsonb) WITH ORDINALITY AS e(outcome, index)
+                LEFT JOIN LATERAL (
+                    SELECT * FROM pushDeliveries WHERE deliveryId = (e.outcome->>'deliveryId')::bigint OFFSET 0
+                ) d ON true
+                LEFT JOIN LATERAL (SELECT * FROM pushSends WHERE sendId = coalesce(d.sendId, e.outcome->>'sendId') OFFSET 0) p ON true
+                WHERE (s.number, e.index) > (\(cursor.number), \(cursor.index))
+                  -- What was forgotten or erased is none. Only alerts have no send.
+                  AND (p.sendId IS NOT NULL OR e.outcome ? 'alert' AND (d.deliveryId IS NOT NULL OR NOT e.outcome ? 'deliveryId'))
+                  AND (\(filter.sendId)::text IS NULL OR p.sendId = \(filter.sendId)::text)
+                  AND (\(filter.apps == nil) OR d.app = ANY(\(Array(filter.apps ?? []))))
+                  AND (\(filter.authors == nil) OR p.author = ANY(\(Array(filter.authors ?? []))))
+                  AND (\(filter.events == nil) OR e.outcome->>'event' = ANY(\(Array(filter.events ?? []))))
+                ORDER BY s.number, e.index LIMIT \(limit)
+            )
+            SELECT number, index, jsonb_strip_nulls(outcome - 'deliveryId' || jsonb_build_object('sendId', sendId, 'author', author, 'uid', uid,
+                'deviceId', deviceId, 'platform', platform, 'provider', provider, 'environment', environment, 'app', app,
+                'at', to_char(writtenAt AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
+            FROM matching
+            UNION ALL
+            SELECT * FROM (SELECT number, count::bigint, NULL::jsonb FROM searched ORDER BY number DESC LIMIT 1) last
+            WHERE (SELECT count(*) FROM matching) < \(limit)
+            ORDER BY 1, 2
+            """
     }
 
     /// Removes outcomes that are as old as the sends that are removed.

@@ -206,7 +206,8 @@ struct Enqueueing {
         let known = try EnqueueQueries.known(indexes.map { requests[$0].sendId }, on: connection)
         for index in indexes {
             guard let stored = known[requests[index].sendId] else { continue }
-            outcome[index] = stored.hash == requests[index].contentHash ? .duplicate(deliveries: stored.deliveries, skipped: stored.skipped) : .conflict
+            outcome[index] =
+                stored.hash == requests[index].contentHash ? .duplicate(deliveries: stored.deliveries, skipped: stored.skipped) : .conflict
         }
     }
 }

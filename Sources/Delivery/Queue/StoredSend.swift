@@ -62,7 +62,9 @@ package struct StoredSend: Sendable {
 
 extension StoredSend {
     init(_ row: Row, deliveries: [Delivery], counts: [DeliveryState: Int], attempts: [Attempt]) throws {
-        let values = try row.decode((String, String, String, String, String, Timestamp, Timestamp?, Timestamp, Timestamp?, Bool, String?).self)
+        let values = try row.decode(
+            (String, String, String, String, String, Timestamp, Timestamp?, Timestamp, Timestamp?, Bool, String?).self
+        )
         self.init(
             sendId: values.0,
             requestId: values.1,

@@ -59,7 +59,11 @@ struct SkippedTargetTests {
             #expect(try await bench.count("pushDeliveries WHERE sendId = 's' AND app = 'retired'") == 0)
             #expect(try await bench.send("s").counts == [.queued: 990])
             // Whoever did not get the answer learns it from a repetition, and from the send.
-            guard case .duplicate(deliveries: 990, let again) = try await enqueue(bench, #"{"sendId": "s", "audience": "all", "title": "Goal"}"#)
+            guard
+                case .duplicate(deliveries: 990, let again) = try await enqueue(
+                    bench,
+                    #"{"sendId": "s", "audience": "all", "title": "Goal"}"#
+                )
             else { return #expect(Bool(false)) }
             #expect(again.map(\.count) == [10, 1])
             #expect(try await bench.send("s").skipped == again)
@@ -142,7 +146,8 @@ struct SkippedTargetTests {
         let batch = try SendBatch(try JSONParser.parse(Array("[\(sends.joined(separator: ","))]".utf8)), limit: 100, now: now)
         let skipped = [SkippedTargets(code: "unknown_device", detail: "No device.", count: 1)]
         let receipts: [SendReceipt] = [
-            .accepted(deliveries: 1, skipped: []), .accepted(deliveries: 2, skipped: skipped), .duplicate(deliveries: 3, skipped: skipped), .conflict,
+            .accepted(deliveries: 1, skipped: []), .accepted(deliveries: 2, skipped: skipped), .duplicate(deliveries: 3, skipped: skipped),
+            .conflict,
             .refused(.invalid("No.", code: "no", pointer: "/4")),
         ]
         let items = SendBatchResponse(batch, receipts: receipts).items
