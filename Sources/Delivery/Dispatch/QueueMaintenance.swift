@@ -18,6 +18,8 @@ package struct QueueMaintenance: Service {
 
     /// A count reads all that waits, and next to an old snapshot also what was worked off since. It may take one part in so many of the time.
     private static let countShare = 20
+    /// The longest pause after a count that failed: its numbers are old.
+    private static let countPause = Duration.seconds(60)
 
     private let store: SendStore
     private let interval: Duration
@@ -46,7 +48,8 @@ package struct QueueMaintenance: Service {
             let start = ContinuousClock.now
             if start >= progress.countAfter {
                 failed += try await failures(of: [count])
-                progress.countAfter = .now + (.now - start) * Self.countShare
+                let pause = (.now - start) * Self.countShare
+                progress.countAfter = .now + (failed.isEmpty ? pause : min(pause, Self.countPause))
             }
             failed += try await failures(of: [endCancelled])
             if progress.turn.isMultiple(of: 120) { failed += try await failures(of: forgetting) }

@@ -98,8 +98,8 @@ extension SendDispatcher {
         try await releaseRetries(&queueClaims)
     }
 
-    /// In the order of the deliveries, so that each is made ready once: one that fails again waits for its time. If this process ends, or a
-    /// round fails, those that are left fall due by themselves, within 15 minutes.
+    /// In the order of the deliveries, so that each is made ready once: one that fails again waits for its time. If this process ends,
+    /// those that are left fall due by themselves, within 15 minutes.
     private func releaseRetries(_ queueClaims: inout QueueClaims) async throws {
         var limit = configuration.releaseLimit
         while limit > 0, let first = queueClaims.retries.first {

@@ -115,8 +115,10 @@ package final class SendDispatcher: Service, Sendable {
                 return
             } catch {
                 logger.warning("the send queue cannot be read; trying again", metadata: ["error": "\(error)"])
-                // What this round was to search for is searched for again.
+                // What this round was to search for is searched for again. What is being released was found once, and goes on.
+                let (unblocked, retries) = (queueClaims.unblocked, queueClaims.retries)
                 queueClaims = QueueClaims(policy: configuration.queues)
+                (queueClaims.unblocked, queueClaims.retries) = (unblocked, retries)
                 pause = .seconds(1)
             }
             await wake.wait(upTo: pause)

@@ -45,8 +45,10 @@ package struct OutcomeRoutes: Sendable {
             // What was searched did not match: the search continues with what follows.
             let isAtEnd = page.next == before
             let limit = isAtEnd ? parameters.wait : max(parameters.wait, Self.longestSearch)
-            if !page.outcomes.isEmpty || Task.isShuttingDownGracefully || elapsed() >= limit { break }
-            if isAtEnd { try await clock.sleep(for: Self.interval) }
+            let time = elapsed()
+            if !page.outcomes.isEmpty || Task.isShuttingDownGracefully || time >= limit { break }
+            // A long search leaves the database to others in between.
+            if isAtEnd || time >= Self.longestSearch { try await clock.sleep(for: Self.interval) }
         }
         return try response(page, asLines: asLines)
     }

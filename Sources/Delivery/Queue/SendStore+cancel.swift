@@ -20,7 +20,7 @@ extension SendStore {
             try connection.execute(
                 """
                 INSERT INTO pushCancels (sendId, author, cancelledAt, afterDeliveryId) VALUES (\(sendId), \(author), clock_timestamp(), 0)
-                ON CONFLICT (sendId) DO NOTHING
+                ON CONFLICT (sendId) DO UPDATE SET afterDeliveryId = 0, lastDeliveryId = NULL WHERE pushCancels.afterDeliveryId IS NULL
                 """
             )
             try connection.execute("DELETE FROM pushFanOuts WHERE sendId = \(sendId)")
@@ -30,9 +30,9 @@ extension SendStore {
         return try await endScheduled(of: sendId, portion: portion)
     }
 
-    /// Cancelled sends that may have scheduled deliveries.
+    /// Some of the cancelled sends that may have scheduled deliveries: others have their turn also while one of them fails.
     func cancelledWithScheduled() async throws -> [String] {
-        try await pool.query("SELECT sendId FROM pushCancels WHERE afterDeliveryId IS NOT NULL ORDER BY cancelledAt LIMIT 100").map {
+        try await pool.query("SELECT sendId FROM pushCancels WHERE afterDeliveryId IS NOT NULL ORDER BY random() LIMIT 3").map {
             try $0.decode(String.self)
         }
     }

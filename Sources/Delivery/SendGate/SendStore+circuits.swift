@@ -86,13 +86,19 @@ extension SendStore {
     }
 
     /// Closes the circuits that block nothing and that nobody has made a probe for (`CircuitDecision.idleLimit`). That says nothing of the
-    /// provider, so retries of an outage keep their times.
+    /// provider, so retries of an outage keep their times. A circuit that somebody has locked is not idle: a refusal is being written, or
+    /// what it blocks.
     func closeIdleCircuits() async throws {
         try await pool.execute(
             """
-            UPDATE pushCircuits h SET closedAt = clock_timestamp(), closedBy = 'nothing waits', nextProbeAt = 'infinity'
-            WHERE closedAt IS NULL AND nextProbeAt < clock_timestamp() - \(CircuitDecision.idleLimit.inSeconds) * interval '1 second'
-              AND (SELECT true FROM pushScheduled WHERE circuitId = h.circuitId LIMIT 1) IS NULL
+            UPDATE pushCircuits SET closedAt = clock_timestamp(), closedBy = 'nothing waits', nextProbeAt = 'infinity'
+            WHERE circuitId = ANY(ARRAY(
+                SELECT circuitId FROM pushCircuits h
+                WHERE closedAt IS NULL
+                  AND greatest(nextProbeAt, lastRefusedAt) < clock_timestamp() - \(CircuitDecision.idleLimit.inSeconds) * interval '1 second'
+                  AND (SELECT true FROM pushScheduled WHERE circuitId = h.circuitId LIMIT 1) IS NULL
+                FOR UPDATE SKIP LOCKED
+            ))
             """
         )
     }

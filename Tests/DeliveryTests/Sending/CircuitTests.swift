@@ -398,11 +398,34 @@ struct CircuitTests {
             sender.answer(Self.refused)
             try await bench.dispatch(sender, slowly)
             #expect(try await bench.store.cancel("s1", author: "test") == 1)
-            try await bench.pool.execute("UPDATE pushCircuits SET nextProbeAt = now() - \(seconds) * interval '1 second'")
+            try await bench.pool.execute(
+                "UPDATE pushCircuits SET nextProbeAt = now() - \(seconds) * interval '1 second', lastRefusedAt = now() - interval '200 seconds'"
+            )
             let before = try await bench.store.circuits()
             #expect(before.count == 1)
             try await bench.dispatch(sender, slowly)
             #expect(try await bench.store.circuits() == (seconds < CircuitDecision.idleLimit.inSeconds ? before : []))
+        }
+    }
+
+    @Test("a circuit that an uncommitted transaction changes is not idle, and keeps no other from closing")
+    func idleAndLocked() async throws {
+        try await SendingBench.with { bench in
+            try await bench.pool.execute(
+                """
+                INSERT INTO pushCircuits (kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals,
+                    nextProbeAt)
+                SELECT 'refused', 'apns', app, 'production', '', '', 'key-1', 'InvalidProviderToken', t, t, 1, t
+                FROM unnest(ARRAY['a', 'b']) AS app, (SELECT now() - interval '1 hour' AS t) x
+                """
+            )
+            try await bench.pool.withConnection { connection in
+                try await connection.executeScript("BEGIN; UPDATE pushCircuits SET lastRefusedAt = clock_timestamp() WHERE app = 'a'")
+                try await bench.store.closeIdleCircuits()
+                try await connection.executeScript("COMMIT")
+            }
+            try await bench.store.closeIdleCircuits()
+            #expect(try await bench.store.circuits().map(\.scope.app) == ["a"])
         }
     }
 

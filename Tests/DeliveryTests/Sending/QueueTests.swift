@@ -182,6 +182,20 @@ struct QueueTests {
             let page = try await OutcomeStream(pool: bench.pool).page(after: .start, .init(events: ["cancelled"]), limit: 100)
             #expect(page.outcomes.count == 35 && Set(page.outcomes.compactMap { $0["uid"]?.string }).count == 35)
             #expect(try await bench.deliveriesOutOfPlace() == 0)
+
+            // One that was with the provider, and waits for its next attempt.
+            try await bench.pool.execute(
+                """
+                WITH retried AS (
+                    DELETE FROM pushFinished WHERE deliveryId = (SELECT min(deliveryId) FROM pushFinished) RETURNING deliveryId, queue
+                )
+                INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, reasonCode)
+                SELECT deliveryId, queue, clock_timestamp() + interval '1 hour', 2, 'network' FROM retried
+                """
+            )
+            #expect(try await bench.store.cancel("s1", author: "test") == 1)
+            #expect(try await bench.store.cancel("s1", author: "test") == 0)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
         }
     }
 
