@@ -299,6 +299,18 @@ struct ScoreFeedPollerTests {
             wait(1)
             #expect(await firstPoller.ask(&firstReader) == .changed)
             #expect(try await source() == "https://first.example")
+            // A cache goes on answering for the first one, and play goes on.
+            second.show([try score("Amal Haddad", 60)], tag: "60")
+            for _ in 0..<11 {
+                wait(5)
+                #expect(await firstPoller.ask(&firstReader) == .same)
+                #expect(await secondPoller.ask(&secondReader) == .same)
+            }
+            #expect(try await source() == "https://first.example")
+            wait(5)
+            #expect(await firstPoller.ask(&firstReader) == .same)
+            #expect(await secondPoller.ask(&secondReader) == .changed)
+            #expect(try await source() == "https://second.example")
         }
     }
 
