@@ -163,18 +163,19 @@ struct FeedSilenceTests {
     }
 
     @Test(
-        "another subject that nobody has confirmed for a week ends; the same state again confirms it, also without freshFor",
+        "another subject that nobody has confirmed for a week ends, for 90 days without freshFor; the same state again confirms it",
         arguments: [true, false]
     )
     func unconfirmedSubject(_ hasSource: Bool) async throws {
         try await LiveBench.with { bench in
             let source = SilentSource.all[1]
             try await source.send(1, bench)
+            let stays = hasSource ? Self.week : .seconds(90 * 86_400)
             if !hasSource { try await bench.pool.execute("UPDATE activitySubjects SET freshFor = NULL") }
             try await bench.follow("ann", source.subject)
             bench.clock.advance(Self.week - .seconds(1))
             try await source.confirm(1, bench)
-            bench.clock.advance(Self.week - .seconds(1))
+            bench.clock.advance(stays - .seconds(1))
             try await bench.run(feedIsSilent: true)
             #expect(try await bench.count("SELECT count(*) FROM activitySubjects WHERE endedAt IS NULL") == 1)
             bench.clock.advance(.seconds(1))
@@ -185,6 +186,21 @@ struct FeedSilenceTests {
             for table in ["activitySubjects", "follows"] {
                 #expect(try await bench.count("SELECT count(*) FROM \(raw: table)") == 0, "\(table)")
             }
+        }
+    }
+
+    @Test("a week without a confirmation counts from the moment until which another subject is shown as current")
+    func unconfirmedUntilStale() async throws {
+        try await LiveBench.with { bench in
+            try await SilentSource.all[1].send(1, bench)
+            try await bench.pool.execute("UPDATE activitySubjects SET staleAt = \(bench.now + .seconds(86_400))")
+            func ended() async throws -> Int { try await bench.count("SELECT count(*) FROM activitySubjects WHERE endedAt IS NOT NULL") }
+            bench.clock.advance(Self.week + .seconds(86_399))
+            try await bench.run(feedIsSilent: true)
+            #expect(try await ended() == 0)
+            bench.clock.advance(.seconds(1))
+            try await bench.run(feedIsSilent: true)
+            #expect(try await ended() == 1)
         }
     }
 

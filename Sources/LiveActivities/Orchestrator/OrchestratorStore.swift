@@ -179,10 +179,14 @@ struct OrchestratorStore: Sendable {
     }
 
     /// Subjects that nobody has confirmed for a week are over, although their source never said so. A match is deleted with its follows, and
-    /// is a new one if it comes back: its cards ended when its source was lost. Another subject ends, since devices may still show it.
+    /// is a new one if it comes back: its cards ended when its source was lost. Another subject ends, since devices may still show it; what
+    /// has no source that repeats its state, such as a parcel, after as long as follows stay.
     private func sweepUnconfirmed(now: Timestamp) async throws -> Int {
         let limit = now - OrchestratorStore.unconfirmedFor
-        try await pool.execute(CustomQueries.end("confirmedAt <= \(limit)", now: now))
+        let subjects: Query = """
+            greatest(confirmedAt, staleAt) <= \(limit) AND (freshFor IS NOT NULL OR confirmedAt <= \(now) - interval '90 days')
+            """
+        try await pool.execute(CustomQueries.end(subjects, now: now))
         // A match that was announced without its start may be long in coming: it stays as long as follows do.
         let matches: Query = """
             SELECT matchId FROM activeMatches WHERE expiresAt IS NULL AND greatest(confirmedAt, startsAt) <= \(limit)
