@@ -30,14 +30,14 @@ struct OrchestratorStore: Sendable {
     }
 
     /// Ends the next activities of a match whose day is over, or that was live and has not begun after all. It stays followed, and is shown
-    /// again when play goes on. False: none is left.
+    /// again when play goes on. False: none is left, or it is too early.
     func endDay(_ match: String, now: Timestamp) async throws -> Bool {
         try await pool.performTransaction { [portion] connection in
             // Play may go on by now.
             let resting = try connection.query(
                 """
-                SELECT 1 FROM activeMatches WHERE matchId = \(match)
-                    AND (phase = 'stumps' OR phase = 'scheduled' AND wentLiveAt IS NOT NULL) FOR SHARE
+                SELECT 1 FROM activeMatches WHERE matchId = \(match) AND (phase = 'stumps'
+                    OR phase = 'scheduled' AND wentLiveAt IS NOT NULL AND stateBuiltAt <= \(now - LiveSubject.scheduledFor)) FOR SHARE
                 """
             )
             guard !resting.isEmpty else { return false }
