@@ -189,6 +189,37 @@ struct FeedSilenceTests {
         }
     }
 
+    @Test("a match that is confirmed while it is about to be deleted stays")
+    func confirmedMeanwhile() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            bench.clock.advance(Self.week)
+            let store = OrchestratorStore(pool: bench.pool)
+            let now = bench.now
+            let waiting: Query = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let (confirmed, continuation) = AsyncStream<Void>.makeStream()
+                group.addTask { [pool = bench.pool] in
+                    try await pool.performTransaction { connection in
+                        try connection.execute(MatchQueries.confirm("matchId = 'm1'", now: now))
+                        continuation.finish()
+                        // The row stays locked until the other one waits for it.
+                        for _ in 0..<50_000 {
+                            let count = try connection.query(waiting)[0].decode(Int.self)
+                            if count > 0 { break }
+                        }
+                    }
+                }
+                group.addTask {
+                    for await _ in confirmed {}
+                    _ = try await store.sweep(now: now)
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await bench.count("SELECT count(*) FROM activeMatches") == 1)
+        }
+    }
+
     @Test("a week without a confirmation counts from the moment until which another subject is shown as current")
     func unconfirmedUntilStale() async throws {
         try await LiveBench.with { bench in

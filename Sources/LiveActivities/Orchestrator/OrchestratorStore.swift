@@ -188,18 +188,20 @@ struct OrchestratorStore: Sendable {
             """
         try await pool.execute(CustomQueries.end(subjects, now: now))
         // A match that was announced without its start may be long in coming: it stays as long as follows do.
-        let matches: Query = """
-            SELECT matchId FROM activeMatches WHERE expiresAt IS NULL AND greatest(confirmedAt, startsAt) <= \(limit)
-            AND (phase <> 'scheduled' OR startsAt IS NOT NULL OR confirmedAt <= \(now) - interval '90 days')
+        let isUnconfirmed: Query = """
+            m.expiresAt IS NULL AND greatest(m.confirmedAt, m.startsAt) <= \(limit)
+            AND (m.phase <> 'scheduled' OR m.startsAt IS NOT NULL OR m.confirmedAt <= \(now) - interval '90 days')
             """
+        let matches: Query = "SELECT m.matchId FROM activeMatches m WHERE \(isUnconfirmed)"
         var swept = 0
         for table in ["liveActivities", "follows"] {
             let rows: Query = "SELECT ctid FROM \(raw: table) WHERE matchId IN (\(matches)) LIMIT \(OrchestratorStore.sweptAtOnce)"
             swept += try await pool.execute("DELETE FROM \(raw: table) WHERE ctid = ANY(ARRAY(\(rows)))")
         }
+        // A condition of the row itself is checked again after a wait for its lock: the match may be confirmed by then.
         swept += try await pool.execute(
             """
-            DELETE FROM activeMatches m WHERE m.matchId IN (\(matches))
+            DELETE FROM activeMatches m WHERE \(isUnconfirmed)
                 AND NOT EXISTS (SELECT FROM liveActivities a WHERE a.matchId = m.matchId)
                 AND NOT EXISTS (SELECT FROM follows f WHERE f.matchId = m.matchId)
             """
