@@ -189,6 +189,30 @@ struct FeedSilenceTests {
         }
     }
 
+    @Test("of a match with many follows these are deleted first, in portions, then its activities, then the match")
+    func unconfirmedPortions() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            try await bench.pool.execute(
+                "INSERT INTO follows (userId, matchId, followedAt) SELECT 'u' || n, 'm1', \(bench.now) FROM generate_series(1, 10000) AS n"
+            )
+            bench.clock.advance(Self.week)
+            let store = OrchestratorStore(pool: bench.pool)
+            func rows() async throws -> [Int] {
+                var rows: [Int] = []
+                for table in ["follows", "liveActivities", "activeMatches"] {
+                    rows.append(try await bench.count("SELECT count(*) FROM \(raw: table)"))
+                }
+                return rows
+            }
+            _ = try await store.sweep(now: bench.now)
+            #expect(try await rows() == [1, 1, 1])
+            _ = try await store.sweep(now: bench.now)
+            #expect(try await rows() == [0, 0, 0])
+        }
+    }
+
     @Test("a match that is confirmed while it is about to be deleted stays")
     func confirmedMeanwhile() async throws {
         try await LiveBench.with { bench in

@@ -194,9 +194,12 @@ struct OrchestratorStore: Sendable {
             """
         let matches: Query = "SELECT m.matchId FROM activeMatches m WHERE \(isUnconfirmed)"
         var swept = 0
-        for table in ["liveActivities", "follows"] {
+        // Follows first: while one is left, an activity could be made again. What a portion leaves has its turn in the next cycle.
+        for table in ["follows", "liveActivities"] {
             let rows: Query = "SELECT ctid FROM \(raw: table) WHERE matchId IN (\(matches)) LIMIT \(OrchestratorStore.sweptAtOnce)"
-            swept += try await pool.execute("DELETE FROM \(raw: table) WHERE ctid = ANY(ARRAY(\(rows)))")
+            let deleted = try await pool.execute("DELETE FROM \(raw: table) WHERE ctid = ANY(ARRAY(\(rows)))")
+            swept += deleted
+            if deleted == OrchestratorStore.sweptAtOnce { return swept }
         }
         // A condition of the row itself is checked again after a wait for its lock: the match may be confirmed by then.
         swept += try await pool.execute(
