@@ -7,9 +7,9 @@ enum SourceDecision {
     /// One that says the same for so long gives way to one of the same priority, if play is further there: a cache may answer in its place.
     static let givesWayAfter = FeedPollInterval.longestInPlay + FeedPollInterval.silent
 
-    /// After so long it gives way to one of the same priority, if play is further there: three questions at the usual pace. If the two took
-    /// turns, names would change each time, and events of players in these steps would be lost.
-    static let isLateAfter = FeedPollInterval.usual * 3
+    /// After so long it gives way to one of the same priority, if play is further there: longer than the two pauses around one failed
+    /// question. If the two took turns, names would change each time, and events of players in these steps would be lost.
+    static let isLateAfter = FeedPollInterval.usual * 4
 
     /// How a state is ordered against the known one; nil: it is not heard.
     ///
