@@ -99,6 +99,23 @@ struct ScoreEventsTests {
         #expect(types(score(1, before), score(2, after)) == expected)
     }
 
+    @Test(
+        "where the current bowlers alone are listed, five wickets are reported in the step in which the fifth fell",
+        arguments: [
+            (7, [("Fir", 1)], 8, 5, [MatchEventType.wicket, .fiveFor]), (7, [("Fir", 1)], 7, 5, []), (7, [("Fir", 1)], 8, 6, [.wicket]),
+            (7, [("Fir", 1)], 8, 3, [.wicket, .bowlerOnFire]), (7, [("Fir", 1)], 8, 4, [.wicket]), (7, nil, 7, 5, []),
+        ] as [(Int, [(String, Int)]?, Int, Int, [MatchEventType])]
+    )
+    func currentBowlers(wickets: Int, bowlers: [(String, Int)]?, after: Int, elm: Int, expected: [MatchEventType]) {
+        func score(_ sequence: Int64, _ wickets: Int, _ bowlers: [(String, Int)]?) -> MatchScore {
+            // Of five wickets on, too dear to be on fire.
+            let cards = bowlers?.map { BowlerCard(name: $0.0, overs: Overs("5.0")!, runs: $0.1 < 5 ? 20 : 40, wickets: $0.1) }
+            return Sample.score(sequence, innings: [Sample.innings(1, 100, wickets, "20.0", bowlers: cards)])
+        }
+        let events = types(score(1, wickets, bowlers), score(2, after, [("Elm", elm)]))
+        #expect(events.filter { $0 != .scoreChange } == expected)
+    }
+
     @Test("wickets between two polls are one event with their count")
     func wickets() throws {
         let before = Sample.score(1, innings: [Sample.innings(1, 50, 2, "7.0", batters: [card(3, 3), card(9, 9, .batting, "Ash")])])

@@ -225,6 +225,35 @@ struct ChannelTests {
         }
     }
 
+    @Test("without a new state the next activity follows once, and none after the system's eight hours; with one it does")
+    func unchanged() async throws {
+        try await ChannelTests.with { bench in
+            func starts() -> Int { bench.apns.calls("start").count }
+            try await bench.listening()
+            bench.clock.advance(.seconds(27_000))
+            for _ in 0..<2 { try await bench.run() }
+            #expect(try await bench.states() == ["ended/rolled_over", "active"])
+            bench.clock.advance(.seconds(27_600))
+            try await bench.run()
+            #expect(starts() == 2)
+            bench.clock.advance(.seconds(4 * 3600))
+            try await bench.score(runs: 3)
+            for _ in 0..<2 { try await bench.run() }
+            #expect(try await bench.states() == ["ended/rolled_over", "ended/rolled_over", "active"])
+            #expect(starts() == 3)
+        }
+        try await ChannelTests.with { bench in
+            try await bench.listening()
+            // Nobody looked meanwhile.
+            bench.clock.advance(.seconds(8 * 3600 + 60))
+            try await bench.run()
+            #expect(try await bench.states() == ["active"])
+            try await bench.score(runs: 3)
+            for _ in 0..<2 { try await bench.run() }
+            #expect(try await bench.states() == ["ended/rolled_over", "active"])
+        }
+    }
+
     @Test("switched off, no channel is made, and those there are, are served to their end")
     func deactivated() async throws {
         try await ChannelTests.with { bench in

@@ -163,18 +163,19 @@ struct FeedSilenceTests {
     }
 
     @Test(
-        "another subject that nobody has confirmed for a week ends; the same state again confirms it, also without freshFor",
+        "another subject that nobody has confirmed for a week ends, for 90 days without freshFor; the same state again confirms it",
         arguments: [true, false]
     )
     func unconfirmedSubject(_ hasSource: Bool) async throws {
         try await LiveBench.with { bench in
             let source = SilentSource.all[1]
             try await source.send(1, bench)
+            let stays = hasSource ? Self.week : .seconds(90 * 86_400)
             if !hasSource { try await bench.pool.execute("UPDATE activitySubjects SET freshFor = NULL") }
             try await bench.follow("ann", source.subject)
             bench.clock.advance(Self.week - .seconds(1))
             try await source.confirm(1, bench)
-            bench.clock.advance(Self.week - .seconds(1))
+            bench.clock.advance(stays - .seconds(1))
             try await bench.run(feedIsSilent: true)
             #expect(try await bench.count("SELECT count(*) FROM activitySubjects WHERE endedAt IS NULL") == 1)
             bench.clock.advance(.seconds(1))
@@ -185,6 +186,76 @@ struct FeedSilenceTests {
             for table in ["activitySubjects", "follows"] {
                 #expect(try await bench.count("SELECT count(*) FROM \(raw: table)") == 0, "\(table)")
             }
+        }
+    }
+
+    @Test("of a match with many follows these are deleted first, in portions, then its activities, then the match")
+    func unconfirmedPortions() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            try await bench.pool.execute(
+                "INSERT INTO follows (userId, matchId, followedAt) SELECT 'u' || n, 'm1', \(bench.now) FROM generate_series(1, 10000) AS n"
+            )
+            bench.clock.advance(Self.week)
+            let store = OrchestratorStore(pool: bench.pool)
+            func rows() async throws -> [Int] {
+                var rows: [Int] = []
+                for table in ["follows", "liveActivities", "activeMatches"] {
+                    rows.append(try await bench.count("SELECT count(*) FROM \(raw: table)"))
+                }
+                return rows
+            }
+            _ = try await store.sweep(now: bench.now)
+            #expect(try await rows() == [1, 1, 1])
+            _ = try await store.sweep(now: bench.now)
+            #expect(try await rows() == [0, 0, 0])
+        }
+    }
+
+    @Test("a match that is confirmed while it is about to be deleted stays")
+    func confirmedMeanwhile() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            bench.clock.advance(Self.week)
+            let store = OrchestratorStore(pool: bench.pool)
+            let now = bench.now
+            let waiting: Query = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let (confirmed, continuation) = AsyncStream<Void>.makeStream()
+                group.addTask { [pool = bench.pool] in
+                    try await pool.performTransaction { connection in
+                        try connection.execute(MatchQueries.confirm("matchId = 'm1'", now: now))
+                        continuation.finish()
+                        // The row stays locked until the other one waits for it.
+                        for _ in 0..<50_000 {
+                            let count = try connection.query(waiting)[0].decode(Int.self)
+                            if count > 0 { break }
+                        }
+                    }
+                }
+                group.addTask {
+                    for await _ in confirmed {}
+                    _ = try await store.sweep(now: now)
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await bench.count("SELECT count(*) FROM activeMatches") == 1)
+        }
+    }
+
+    @Test("a week without a confirmation counts from the moment until which another subject is shown as current")
+    func unconfirmedUntilStale() async throws {
+        try await LiveBench.with { bench in
+            try await SilentSource.all[1].send(1, bench)
+            try await bench.pool.execute("UPDATE activitySubjects SET staleAt = \(bench.now + .seconds(86_400))")
+            func ended() async throws -> Int { try await bench.count("SELECT count(*) FROM activitySubjects WHERE endedAt IS NOT NULL") }
+            bench.clock.advance(Self.week + .seconds(86_399))
+            try await bench.run(feedIsSilent: true)
+            #expect(try await ended() == 0)
+            bench.clock.advance(.seconds(1))
+            try await bench.run(feedIsSilent: true)
+            #expect(try await ended() == 1)
         }
     }
 

@@ -130,7 +130,7 @@ struct StumpsTests {
         }
     }
 
-    @Test("a match that has not begun after all: its cards leave at once and say nothing of play, and one start brings each back")
+    @Test("a match that has not begun after all: its cards leave after a minute and say nothing of play, and one start brings each back")
     func notBegun() async throws {
         try await LiveBench.with { bench in
             let store = MatchStore(pool: bench.pool)
@@ -149,7 +149,20 @@ struct StumpsTests {
             #expect(try await change(1, .live).contains(.matchStart))
             try await bench.running("ann", "phone", 1)
             bench.apns.forget()
+            // One wrong state.
             #expect(try await change(2, .scheduled).isEmpty)
+            try await bench.run()
+            #expect(try await change(3, .live).contains(.matchStart))
+            try await bench.run()
+            #expect(Set(bench.calls(to: LiveBench.updateToken(1)).map(\.event)) == ["update"])
+            #expect(bench.calls(to: LiveBench.startToken(1)).isEmpty)
+            #expect(!bench.android(2).contains { $0.data("event") == "end" })
+            #expect(try await bench.states() == ["active"])
+            bench.apns.forget()
+            #expect(try await change(4, .scheduled).isEmpty)
+            try await bench.run()
+            #expect(bench.calls(to: LiveBench.updateToken(1)).isEmpty && bench.android(2).isEmpty)
+            bench.clock.advance(.seconds(90))
             try await bench.run()
             try await bench.run()
             let end = try #require(bench.calls(to: LiveBench.updateToken(1)).first)
@@ -159,7 +172,7 @@ struct StumpsTests {
             #expect(bench.android(2).map { $0.data("event") } == ["end"])
             #expect(try await bench.states() == ["ended/stumps"])
             bench.apns.forget()
-            #expect(try await change(3, .live).contains(.matchStart))
+            #expect(try await change(5, .live).contains(.matchStart))
             try await bench.run()
             try await bench.run()
             #expect(bench.calls(to: LiveBench.startToken(1)).map(\.event) == ["start"])

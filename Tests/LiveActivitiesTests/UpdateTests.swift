@@ -1,3 +1,4 @@
+import Cricket
 import Delivery
 import HTTPServer
 import Postgres
@@ -310,6 +311,29 @@ struct UpdateTests {
             #expect(try await bench.states() == ["ended/rolled_over", "active"])
             #expect(bench.apns.calls("end").map(\.token) == [LiveBench.updateToken(1)])
             #expect(bench.apns.calls("update").map(\.token) == [LiveBench.updateToken(2)])
+        }
+    }
+
+    @Test("a match whose feed raises the sequence alone is rolled over once")
+    func sequenceAlone() async throws {
+        try await LiveBench.with { bench in
+            let store = MatchStore(pool: bench.pool)
+            var score = try MatchSamples.scores()[1]
+            score.phase = .live
+            score.sequence = 1
+            _ = try await store.accept(score, now: bench.now)
+            try await bench.running()
+            for halfHour in 1...46 {
+                bench.clock.advance(.seconds(1800))
+                score.sequence = Int64(halfHour + 1)
+                let receipt = try await store.accept(score, now: bench.now)
+                #expect(receipt.result == .unchanged)
+                try await bench.run()
+                guard halfHour == 15 else { continue }
+                #expect(try await bench.postToken("ann", "phone", 2, instance: 2) == .adopt(2, replacing: 1))
+            }
+            #expect(bench.apns.calls("start").count == 2)
+            #expect(try await bench.states() == ["ended/rolled_over", "active"])
         }
     }
 

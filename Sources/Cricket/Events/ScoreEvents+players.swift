@@ -24,13 +24,15 @@ extension ScoreEvents {
 
     func bowling(_ card: BowlerCard, in innings: InningsScore, before: InningsScore?) -> [MatchEvent] {
         let known = before?.bowler(card.name)
-        guard known != nil || isNew(card, in: innings, before: before) else { return [] }
+        // The list may be that of the current bowlers alone. Who is new to it had all wickets before except for those that fell since.
+        let fallen = max(0, innings.wickets - (before?.wickets ?? 0))
+        let earlier = known?.wickets ?? max(0, card.wickets - fallen)
         let figures = "\(card.wickets)/\(card.runs) (\(card.overs.shortText))"
         var events: [MatchEvent] = []
-        if (known?.wickets ?? 0) < 5, card.wickets >= 5 {
+        if earlier < 5, card.wickets >= 5 {
             events.append(milestone(.fiveFor, card.name, in: innings, text: "FIVE WICKETS! \(card.name) \(figures)"))
         }
-        if isOnFire(card), !(known.map(isOnFire) ?? false) {
+        if isOnFire(card), !(known.map(isOnFire) ?? (earlier >= thresholds.fireWickets)) {
             events.append(milestone(.bowlerOnFire, card.name, in: innings, text: "\(card.name) \(figures) is on fire"))
         }
         return events
@@ -43,12 +45,6 @@ extension ScoreEvents {
         guard let known = before.batters else { return false }
         let isLonger = (innings.batters ?? []).count > known.count
         return (isLonger || innings.wickets > before.wickets) && card.runs <= max(0, innings.runs - before.runs)
-    }
-
-    /// The same for a bowler. The length of the list shows nothing: it may be that of the current bowlers alone.
-    private func isNew(_ card: BowlerCard, in innings: InningsScore, before: InningsScore?) -> Bool {
-        guard let before else { return true }
-        return before.bowlers != nil && card.wickets <= max(0, innings.wickets - before.wickets)
     }
 
     private func isOnFire(_ card: BatterCard) -> Bool {

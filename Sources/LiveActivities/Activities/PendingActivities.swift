@@ -88,20 +88,23 @@ enum PendingActivities {
     /// The next instance of up to `limit` activities that come near the system's eight hours; the old one stays until the new one is there.
     /// A start alerts the person: without a new state there is one roll-over, and what the system ends then comes back with a new state.
     static func rollOver(subjects: [String], limit: Int, _ policy: StartPolicy, now: Timestamp) -> Query {
-        """
-        INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, createdAt, nextStartAt)
-        SELECT a.matchId, a.userId, a.deviceId, a.instance + 1, 'pending', a.attributesType, a.app, a.environment, \(now), \(now)
-        FROM liveActivities a JOIN liveSubjects m ON m.subject = a.matchId
-        WHERE a.matchId = ANY(\(subjects)) AND a.status = 'active' AND a.activatedAt <= \(now - policy.rollOverAfter)
-          AND m.isLive AND \(Freshness.isFresh(now: now))
-          AND NOT EXISTS (SELECT 1 FROM liveActivities n
-              WHERE n.matchId = a.matchId AND n.userId = a.userId AND n.deviceId = a.deviceId AND n.instance > a.instance)
-          AND (m.lastUpdatedAt > a.createdAt OR (SELECT p.endReason FROM liveActivities p
-              WHERE p.matchId = a.matchId AND p.userId = a.userId AND p.deviceId = a.deviceId AND p.instance = a.instance - 1)
-              IS DISTINCT FROM 'rolled_over')
-        LIMIT \(limit)
-        ON CONFLICT DO NOTHING
-        """
+        // Without a new state nothing can be due of what the system has ended, and a large following of it is not read again each time.
+        let systemEnd: Query = "\(now - ActivityHistory.systemLimit)::timestamptz"
+        return """
+            INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, createdAt, nextStartAt)
+            SELECT a.matchId, a.userId, a.deviceId, a.instance + 1, 'pending', a.attributesType, a.app, a.environment, \(now), \(now)
+            FROM liveActivities a JOIN liveSubjects m ON m.subject = a.matchId
+            WHERE a.matchId = ANY(\(subjects)) AND a.status = 'active' AND a.activatedAt <= \(now - policy.rollOverAfter)
+              AND a.activatedAt > CASE WHEN m.lastUpdatedAt > \(systemEnd) THEN '-infinity'::timestamptz ELSE \(systemEnd) END
+              AND m.isLive AND \(Freshness.isFresh(now: now))
+              AND NOT EXISTS (SELECT 1 FROM liveActivities n
+                  WHERE n.matchId = a.matchId AND n.userId = a.userId AND n.deviceId = a.deviceId AND n.instance > a.instance)
+              AND (m.lastUpdatedAt > a.createdAt OR (SELECT p.endReason FROM liveActivities p
+                  WHERE p.matchId = a.matchId AND p.userId = a.userId AND p.deviceId = a.deviceId AND p.instance = a.instance - 1)
+                  IS DISTINCT FROM 'rolled_over')
+            LIMIT \(limit)
+            ON CONFLICT DO NOTHING
+            """
     }
 
     private static var systemLimit: Query { "\(ActivityHistory.systemLimit.components.seconds)::bigint * interval '1 second'" }

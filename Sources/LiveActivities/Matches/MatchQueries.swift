@@ -56,8 +56,8 @@ enum MatchQueries {
         return AlertQueries.insert(alert, priority: newKeyEvent.type.priority, of: state, now: now)
     }
 
-    /// Newer, and nothing to show: only what detection remembers, the priority and the start of the match. The display state and its number
-    /// stay as they are.
+    /// Newer, and nothing to show: only what detection remembers, the priority and the start of the match. The display state, its number
+    /// and `lastUpdatedAt` stay as they are.
     static func remember(_ memory: MatchMemory, source: MatchSource, now: Timestamp) throws -> Query {
         let detection = StoredMatch.Detection(tails: memory.window.tails, key: memory.key)
         let score = memory.score
@@ -65,11 +65,9 @@ enum MatchQueries {
             UPDATE activeMatches SET cooldowns = \(try StoredMatch.json(memory.cooldowns))::jsonb,
                 previousScores = \(try StoredMatch.json(score.map(PreviousScores.of) ?? [:]))::jsonb,
                 lastBalls = \(try StoredMatch.json(memory.window.balls))::jsonb, detection = \(try StoredMatch.json(detection))::jsonb,
-                feedState = \(try score.map { try StoredMatch.json($0) })::jsonb,
-                pollerState = \(score.map(PollerState.of)?.rawValue ?? PollerState.paused.rawValue),
+                feedState = \(try score.map { try StoredMatch.json($0) })::jsonb, confirmedAt = \(now),
                 feedUrl = \(source.url), feedPriority = \(source.priority),
-                startPriority = \(score?.startPriority ?? StartOrder.usualPriority), startsAt = coalesce(\(score?.startsAt), startsAt),
-                lastUpdatedAt = \(now), confirmedAt = \(now)
+                startPriority = \(score?.startPriority ?? StartOrder.usualPriority), startsAt = coalesce(\(score?.startsAt), startsAt)
             WHERE matchId = \(score?.matchId)
             """
     }

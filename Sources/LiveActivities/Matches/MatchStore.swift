@@ -42,7 +42,16 @@ package struct MatchStore: Sendable {
         while true {
             let stored = try connection.query(MatchQueries.lock(score.matchId)).first.map(StoredMatch.init)
             let memory = stored?.memory ?? MatchMemory()
-            let order = stored.map { SourceDecision.order(of: source, after: $0.source, confirmedAt: $0.confirmedAt, now: now) } ?? .same
+            let order =
+                stored.map {
+                    SourceDecision.order(
+                        of: source,
+                        after: $0.source,
+                        confirmedAt: $0.confirmedAt,
+                        changedAt: $0.changedAt,
+                        now: now
+                    )
+                } ?? .same
             guard let order else {
                 return MatchReceipt(
                     result: .ignored,

@@ -10,18 +10,21 @@ struct StoredMatch {
     /// Where the known state is from, and when that source last said that it is the state.
     var source: MatchSource
     var confirmedAt: Timestamp
+    /// When something new was stored.
+    var changedAt: Timestamp
 
     static let columns = """
         seq, stateTimestamp, stateHash, cooldowns::text, lastBalls::text, detection::text, feedState::text, phase, feedUrl, feedPriority,
-        confirmedAt
+        confirmedAt, lastUpdatedAt
         """
 
     init(_ row: Row) throws {
-        let (seq, timestamp, hash, cooldowns, balls, detection, feed, phase, url, priority, confirmedAt) = try row.decode(
-            (Int64, Int64, String, String, String, String, String?, String, String?, Int16, Timestamp).self
+        let (seq, timestamp, hash, cooldowns, balls, detection, feed, phase, url, priority, confirmedAt, changedAt) = try row.decode(
+            (Int64, Int64, String, String, String, String, String?, String, String?, Int16, Timestamp, Timestamp).self
         )
         source = MatchSource(url: url, priority: priority)
         self.confirmedAt = confirmedAt
+        self.changedAt = changedAt
         let carried = try StoredMatch.decode(Detection.self, detection)
         memory = MatchMemory(
             score: try feed.map { feed in try StoredMatch.read(feed) { try MatchScore.read(json: $0) } },

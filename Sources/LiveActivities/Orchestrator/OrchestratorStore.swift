@@ -30,14 +30,14 @@ struct OrchestratorStore: Sendable {
     }
 
     /// Ends the next activities of a match whose day is over, or that was live and has not begun after all. It stays followed, and is shown
-    /// again when play goes on. False: none is left.
+    /// again when play goes on. False: none is left, or it is too early.
     func endDay(_ match: String, now: Timestamp) async throws -> Bool {
         try await pool.performTransaction { [portion] connection in
             // Play may go on by now.
             let resting = try connection.query(
                 """
-                SELECT 1 FROM activeMatches WHERE matchId = \(match)
-                    AND (phase = 'stumps' OR phase = 'scheduled' AND wentLiveAt IS NOT NULL) FOR SHARE
+                SELECT 1 FROM activeMatches WHERE matchId = \(match) AND (phase = 'stumps'
+                    OR phase = 'scheduled' AND wentLiveAt IS NOT NULL AND stateBuiltAt <= \(now - LiveSubject.scheduledFor)) FOR SHARE
                 """
             )
             guard !resting.isEmpty else { return false }
@@ -179,23 +179,32 @@ struct OrchestratorStore: Sendable {
     }
 
     /// Subjects that nobody has confirmed for a week are over, although their source never said so. A match is deleted with its follows, and
-    /// is a new one if it comes back: its cards ended when its source was lost. Another subject ends, since devices may still show it.
+    /// is a new one if it comes back: its cards ended when its source was lost. Another subject ends, since devices may still show it; what
+    /// has no source that repeats its state, such as a parcel, after as long as follows stay.
     private func sweepUnconfirmed(now: Timestamp) async throws -> Int {
         let limit = now - OrchestratorStore.unconfirmedFor
-        try await pool.execute(CustomQueries.end("confirmedAt <= \(limit)", now: now))
-        // A match that was announced without its start may be long in coming: it stays as long as follows do.
-        let matches: Query = """
-            SELECT matchId FROM activeMatches WHERE expiresAt IS NULL AND greatest(confirmedAt, startsAt) <= \(limit)
-            AND (phase <> 'scheduled' OR startsAt IS NOT NULL OR confirmedAt <= \(now) - interval '90 days')
+        let subjects: Query = """
+            greatest(confirmedAt, staleAt) <= \(limit) AND (freshFor IS NOT NULL OR confirmedAt <= \(now) - interval '90 days')
             """
+        try await pool.execute(CustomQueries.end(subjects, now: now))
+        // A match that was announced without its start may be long in coming: it stays as long as follows do.
+        let isUnconfirmed: Query = """
+            m.expiresAt IS NULL AND greatest(m.confirmedAt, m.startsAt) <= \(limit)
+            AND (m.phase <> 'scheduled' OR m.startsAt IS NOT NULL OR m.confirmedAt <= \(now) - interval '90 days')
+            """
+        let matches: Query = "SELECT m.matchId FROM activeMatches m WHERE \(isUnconfirmed)"
         var swept = 0
-        for table in ["liveActivities", "follows"] {
+        // Follows first: while one is left, an activity could be made again. What a portion leaves has its turn in the next cycle.
+        for table in ["follows", "liveActivities"] {
             let rows: Query = "SELECT ctid FROM \(raw: table) WHERE matchId IN (\(matches)) LIMIT \(OrchestratorStore.sweptAtOnce)"
-            swept += try await pool.execute("DELETE FROM \(raw: table) WHERE ctid = ANY(ARRAY(\(rows)))")
+            let deleted = try await pool.execute("DELETE FROM \(raw: table) WHERE ctid = ANY(ARRAY(\(rows)))")
+            swept += deleted
+            if deleted == OrchestratorStore.sweptAtOnce { return swept }
         }
+        // A condition of the row itself is checked again after a wait for its lock: the match may be confirmed by then.
         swept += try await pool.execute(
             """
-            DELETE FROM activeMatches m WHERE m.matchId IN (\(matches))
+            DELETE FROM activeMatches m WHERE \(isUnconfirmed)
                 AND NOT EXISTS (SELECT FROM liveActivities a WHERE a.matchId = m.matchId)
                 AND NOT EXISTS (SELECT FROM follows f WHERE f.matchId = m.matchId)
             """

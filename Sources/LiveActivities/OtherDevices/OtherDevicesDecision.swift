@@ -126,7 +126,7 @@ struct OtherDevicesDecision: Sendable, Hashable {
     /// Nil: nothing is shown of it. A state that is out of date, or would be at once, is none.
     private static func event(_ subject: LiveSubject, now: Timestamp) -> Event? {
         if subject.isOver { return .end(.matchEnd, cause: nil) }
-        if subject.isResting { return .end(.stumps, cause: nil) }
+        if let restingFrom = subject.restingFrom { return restingFrom <= now ? .end(.stumps, cause: nil) : nil }
         guard subject.isLive else { return nil }
         if subject.freshness?.isLost(now: now) == true { return .end(.matchEnd, cause: Freshness.cause) }
         return subject.isFresh(now: now) && LivePayloads.staleDate(subject) > now ? .state : nil

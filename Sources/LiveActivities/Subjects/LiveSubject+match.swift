@@ -11,6 +11,10 @@ extension LiveSubject {
         wentLiveAt IS NOT NULL, endedAt
         """
 
+    /// How long the cards of a match stay that was live and is scheduled again. One wrong state would take all of them away, and the next
+    /// one would alert everybody with a start.
+    static let scheduledFor = Duration.seconds(60)
+
     init(match row: Row) throws {
         let values = try row.decode(
             (String, String, String, String, Int64, Timestamp, Int16?, Timestamp, Int32, Int64, Bool, Timestamp?).self
@@ -29,7 +33,8 @@ extension LiveSubject {
         isOver = phase.isFinal
         endedAt = values.11
         isLive = phase.isShown
-        isResting = phase == .stumps || phase == .scheduled && values.10
+        if phase == .stumps { restingFrom = values.5 }
+        if phase == .scheduled, values.10 { restingFrom = values.5 + LiveSubject.scheduledFor }
         freshness = Freshness(confirmedAt: values.7, seconds: values.8)
         // Nothing of a match that has not begun after all is worth a quarter of an hour on the screen.
         dismissAt = phase == .scheduled ? Timestamp(seconds: values.4 - 1) : nil

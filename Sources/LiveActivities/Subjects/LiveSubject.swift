@@ -20,8 +20,9 @@ package struct LiveSubject: Sendable, Hashable {
     var startAlert: Alert
     /// Being shown: starts and updates go out.
     var isLive: Bool
-    /// It goes on another day, or was live and has not begun after all: activities end with this state, and come back then.
-    var isResting = false
+    /// It goes on another day, or was live and has not begun after all: from then on activities end with this state, and come back when it
+    /// is live.
+    var restingFrom: Timestamp?
     /// Nothing comes any more: activities end with this state.
     package var isOver: Bool
     /// When it was over: states from that second on are the last one, and corrections of it.
@@ -36,6 +37,8 @@ package struct LiveSubject: Sendable, Hashable {
     /// Whether states go through broadcast channels as well, where those are on.
     var usesChannels = true
     package var epoch: Int64
+
+    var isResting: Bool { restingFrom != nil }
 
     /// Whether a start would show what is so.
     func isFresh(now: Timestamp) -> Bool { freshness?.isFresh(now: now) ?? true }

@@ -55,6 +55,12 @@ struct MatchStoreTests {
                 let updated = try await pool.query("SELECT lastUpdatedAt FROM activeMatches")[0].decode(Timestamp.self)
                 #expect(updated == now)
             }
+            // Newer, and nothing to show.
+            var same = try MatchSamples.scores()[2]
+            same.sequence = 99
+            #expect(try await store.accept(same, now: MatchSamples.now + .seconds(20)).result == .unchanged)
+            let updated = try await pool.query("SELECT lastUpdatedAt FROM activeMatches")[0].decode(Timestamp.self)
+            #expect(updated == MatchSamples.now + .seconds(9))
         }
     }
 
