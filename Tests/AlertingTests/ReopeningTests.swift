@@ -193,7 +193,8 @@ struct ReopeningTests {
                 }
             )
             func acknowledge(_ author: String) async throws {
-                let alert = try #require(try await AlertStore.open(on: pool).first)
+                let open = try await AlertStore.open(on: pool)
+                let alert = try #require(open.first)
                 #expect(alert.acknowledgedAt == nil)
                 #expect(try await AlertStore.acknowledge(alert.id, recording: .test(author, at: clock.now), on: pool) == .now)
             }
