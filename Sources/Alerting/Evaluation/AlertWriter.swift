@@ -98,9 +98,13 @@ struct AlertWriter {
     }
 
     /// Notifies of a page that reached nobody: its receivers have as long to acknowledge it as those of an alert that begins. Idempotent.
-    func enqueueUnnotified(_ id: UUID, receivers: [String]) async throws {
-        guard try await enqueueAgain(id, receivers: receivers) > 0 else { return }
+    /// Returns how many are notified.
+    @discardableResult
+    func enqueueUnnotified(_ id: UUID, receivers: [String]) async throws -> Int {
+        let notified = try await enqueueAgain(id, receivers: receivers)
+        guard notified > 0 else { return 0 }
         try await transaction.execute("UPDATE alerts SET escalationSince = \(now) WHERE alertId = \(id)")
+        return notified
     }
 
     /// Of an alert that may have been reopened: receivers that were last notified of its end are notified that it fires again, and so are
