@@ -88,19 +88,28 @@ struct BuiltInPass {
         return (started.map { BuiltInAlertFactory.labelsFolded($0, now: now) }, ended.map { over($0, at: now) })
     }
 
-    /// One alert about the rules that are more than ten minutes behind, for two minutes, until none is. When all rules wait for a writer, so
-    /// does `last`.
+    /// One alert about the rules that are more than ten minutes behind, for two minutes, until none is; another one when further rules are.
+    /// When all rules wait for a writer, so does `last`.
     private func rulesNotEvaluated(_ open: Alert?) async throws -> (started: [Alert], ended: [Alert]) {
         let progress = try await RuleProgress.all(on: pool)
         func behind(_ rules: [AlertRule], by limit: Int) -> [AlertRule] {
             rules.filter { rule in !progress.contains { $0.rule == rule.name && last - $0.covered(by: rule) <= limit } }
         }
         let late = behind(rules.rules(knownFor: .seconds(Self.minutesBehind * 60), at: now), by: Self.minutesBehind).map(\.name)
-        let names = late.filter(lasting(late).contains)
-        if let open { return ([], behind(rules.rules, by: 0).isEmpty ? [over(open, at: now)] : []) }
-        guard !names.isEmpty else { return ([], []) }
-        let oldest = progress.filter { names.contains($0.rule) }.map(\.asOf).min() ?? last - Self.minutesBehind
-        return ([BuiltInAlertFactory.rulesNotEvaluated(names, since: oldest + 1, now: now)], [])
+        let names = lasting(late)
+        let all = behind(rules.rules, by: 0)
+        if let open, all.isEmpty { return ([], [over(open, at: now)]) }
+        let known = open.map(BuiltInAlertFactory.rulesNotEvaluated(namedBy:)) ?? []
+        guard !names.isSubset(of: known) else { return ([], []) }
+        let failing = all.filter { names.contains($0.name) || known.contains($0.name) }
+        let oldest = progress.filter { row in failing.contains { $0.name == row.rule } }.map(\.asOf).min() ?? last - Self.minutesBehind
+        let alert = BuiltInAlertFactory.rulesNotEvaluated(
+            failing.map(\.name),
+            severity: failing.contains(where: \.severity.pages) ? .page : .ticket,
+            since: oldest + 1,
+            now: now
+        )
+        return ([alert], open.map { [over($0, at: now)] } ?? [])
     }
 
     private static let minutesBehind = 10
