@@ -84,6 +84,18 @@ struct UnnotifiedPageTests {
         }
     }
 
+    @Test("a page that was not sent yet when its receiver was renamed goes to the new name alone")
+    func renamedWhilePending() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            try await fireOnce(pool, receivers: [Self.hook("team")], clock: clock)
+            let lease = try await lease(pool)
+            let pass = UnnotifiedPass(pool: pool, lease: lease, receivers: ReceiverSet(receivers: [Self.hook("pager")]), now: clock.now)
+            try await pass.run()
+            #expect(try await outbox(pool) == ["pager firing pending", "team firing superseded"])
+        }
+    }
+
     @Test("a page whose receiver was renamed goes to the new name first; steps of escalation are taken if that one does not acknowledge it")
     func renamedWithEscalation() async throws {
         try await withDatabase { pool in

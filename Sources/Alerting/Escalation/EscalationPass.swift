@@ -43,6 +43,7 @@ struct EscalationPass {
         guard let page = try await AlertStore.alert(id, on: transaction) else { return false }
         let names = try await receivers.names(forUnnotified: page, in: transaction)
         guard !receivers.people.isDisjoint(with: names) else { return false }
-        return try await AlertWriter(transaction: transaction, lease: lease, now: now).enqueueUnnotified(id, receivers: names) > 0
+        return try await AlertWriter(transaction: transaction, lease: lease, now: now)
+            .enqueueUnnotified(id, receivers: names, configured: receivers.receivers.map(\.name)) > 0
     }
 }

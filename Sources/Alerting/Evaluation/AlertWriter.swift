@@ -122,11 +122,17 @@ struct AlertWriter {
     }
 
     /// Notifies of a page that reached nobody: its receivers have as long to acknowledge it as those of an alert that begins. Idempotent.
-    /// Returns how many are notified.
+    /// What waits for receivers that are not `configured` is dropped: one that was only renamed would get it twice. Returns how many are notified.
     @discardableResult
-    func enqueueUnnotified(_ id: UUID, receivers: [String]) async throws -> Int {
+    func enqueueUnnotified(_ id: UUID, receivers: [String], configured: [String]) async throws -> Int {
         let notified = try await enqueueAgain(id, receivers: receivers)
         guard notified > 0 else { return 0 }
+        try await transaction.execute(
+            """
+            UPDATE notifications SET state = 'superseded', settledAt = \(now)
+            WHERE alertId = \(id) AND state = 'pending' AND receiver <> ALL(\(configured)) AND \(NotificationStore.isUnsent)
+            """
+        )
         try await transaction.execute("UPDATE alerts SET escalationSince = \(now) WHERE alertId = \(id)")
         return notified
     }

@@ -18,7 +18,11 @@ struct UnnotifiedPass {
             let pages = try await AlertStore.unnotifiedPages(people: people, in: transaction)
             let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
             for page in pages {
-                try await writer.enqueueUnnotified(page.id, receivers: receivers.names(forUnnotified: page, in: transaction))
+                try await writer.enqueueUnnotified(
+                    page.id,
+                    receivers: receivers.names(forUnnotified: page, in: transaction),
+                    configured: receivers.receivers.map(\.name)
+                )
             }
         }
     }
