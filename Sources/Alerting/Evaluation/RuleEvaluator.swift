@@ -323,6 +323,7 @@ package final class RuleEvaluator: Service, Sendable {
             $0.evaluated = nil
             $0.lateCheckedAt = nil
             $0.succeededAt = nil
+            $0.waitsFor = nil
         }
     }
 
