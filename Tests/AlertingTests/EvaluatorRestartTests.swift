@@ -257,6 +257,23 @@ struct EvaluatorRestartTests {
         }
     }
 
+    @Test("where what follows the rules fails, they are evaluated again a minute later all the same")
+    func maintenanceFault() async throws {
+        try await withDatabase { pool in
+            try await trace(try await Traffic(pool))
+            let clock = HandClock()
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            try await pool.execute("ALTER TABLE foldedLabelDays RENAME TO away")
+            await #expect(throws: PostgresError.self) { try await evaluator.evaluate(minutes: 20) }
+            clock.advance(.seconds(2))
+            // Nothing is to be done.
+            try await evaluator.evaluate(minutes: 20)
+            clock.advance(.seconds(58))
+            await #expect(throws: PostgresError.self) { try await evaluator.evaluate(minutes: 20) }
+            #expect(evaluator.succeededAt == nil)
+        }
+    }
+
     @Test("an alert fires without the backlog where counting it exceeds its time")
     func uncounted() async throws {
         try await withDatabase { pool in
