@@ -45,6 +45,17 @@ struct SuppressionTests {
         #expect(outcome(app, lastSet: 60) == "told")
     }
 
+    @Test("sends that wait too long began to wait before the queue that grows fired, and are suppressed by it")
+    func waiting() throws {
+        let rule = Make.rule(.queueAge(QueueAgeCondition(above: RuleDuration(minutes: 15), for: RuleDuration(minutes: 15))))
+        // Nothing is sent from the first minute on: older than 15 minutes in minutes 16 to 30.
+        let ages = (0..<40).map { MinuteCounts(minute: Self.start + $0, attempts: 1, bad: Int64($0) * 60) }
+        let fired = try #require(Make.transitions(rule, GroupHistory(series: MinuteSeries(ages))).first)
+        #expect(fired.startsAt - Self.start == 1 && fired.firedAt - Self.start == 31)
+        let late = span("SendsWaitTooLong", [.provider: "fcm"], starts: fired.startsAt - Self.start, fires: fired.firedAt - Self.start)
+        #expect(outcome(late, lastSet: 60, span("SendBacklogGrowing", [.provider: "fcm"], starts: 0, fires: 14)) == "SendBacklogGrowing")
+    }
+
     @Test("what is a ticket for now, such as a baseline that learns, holds no page back; it does a ticket")
     func tickets() {
         var cause = span("Spike", [.provider: "apns"], starts: 0, fires: 10)

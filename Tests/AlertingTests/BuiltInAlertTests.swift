@@ -195,14 +195,35 @@ struct BuiltInAlertTests {
         }
     }
 
-    @Test("RulesNotEvaluated names a rule that fails for more than ten minutes, once, and ends when it is evaluated again")
-    func rulesNotEvaluated() async throws {
+    @Test("after an outage of the database a rule that fails once raises no alert; one that fails for two minutes does")
+    func rulesNotEvaluatedAfterOutage() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<50, attempts: 10, bad: 0)
             let clock = HandClock()
-            let other = Rules.make("Other", Rules.provider5xx.condition, by: [.provider])
-            let evaluator = RuleEvaluator.forTest(pool, [Rules.provider5xx, other], clock: clock)
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            func pass(_ minute: Int) async throws -> [String] {
+                clock.set(Self.minutes(Int64(minute) + 1))
+                try await evaluator.evaluate(minutes: minute)
+                return try await AlertStore.open(on: pool).map(\.rule)
+            }
+            #expect(try await pass(20) == [])
+            try await breakCheckpoint(of: "ProviderUnavailable", pool)
+            #expect(try await pass(40) == [])
+            #expect(try await pass(41) == [])
+            #expect(try await pass(42) == ["RulesNotEvaluated"])
+        }
+    }
+
+    @Test("RulesNotEvaluated names a rule that is more than ten minutes behind for two minutes, once, and ends when it is evaluated again")
+    func rulesNotEvaluated() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<55, attempts: 10, bad: 0)
+            let clock = HandClock()
+            let other = Rules.make("Other", Rules.provider5xx.condition, by: [.provider], severity: .ticket)
+            let third = Rules.make("Third", Rules.provider5xx.condition, by: [.provider])
+            let evaluator = RuleEvaluator.forTest(pool, [Rules.provider5xx, other, third], clock: clock)
             func pass(_ minutes: ClosedRange<Int>) async throws -> [Alert] {
                 for minute in minutes {
                     clock.set(Self.minutes(Int64(minute) + 1))
@@ -214,17 +235,29 @@ struct BuiltInAlertTests {
             }
             #expect(try await pass(20...20).isEmpty)
             try await breakCheckpoint(of: "Other", pool)
-            #expect(try await pass(21...30).isEmpty)
-            for minutes in [31...31, 32...35] {
+            #expect(try await pass(21...32).isEmpty)
+            for minutes in [33...33, 34...35] {
                 let alerts = try await pass(minutes)
-                #expect(alerts.map(\.rule) == ["RulesNotEvaluated"] && alerts.map(\.severity) == [.page])
+                #expect(alerts.map(\.rule) == ["RulesNotEvaluated"] && alerts.map(\.severity) == [.ticket])
                 #expect(alerts.first?.annotations["summary"] == "Not evaluated since 2026-01-05 12:20 UTC: Other")
                 #expect(alerts.first?.startsAt == Self.minutes(20))
                 _ = try await pool.query(Query(text: try #require(alerts.first).reproduceSQL))
             }
+            // Of a rule that fails later people are notified, also when they know of the first one.
+            let first = try #require(try await AlertStore.open(on: pool).first)
+            #expect(try await AlertStore.acknowledge(first.id, recording: .test("Ada", at: clock.now), on: pool) == .now)
+            try await breakCheckpoint(of: "Third", pool)
+            #expect(try await pass(36...47).map(\.id) == [first.id])
+            for minutes in [48...48, 49...50] {
+                let alert = try #require(try await pass(minutes).first)
+                #expect(alert.annotations["summary"] == "Not evaluated since 2026-01-05 12:20 UTC: Other, Third")
+                #expect(alert.severity == .page && alert.acknowledgedAt == nil && alert.ownLabels == [:])
+                #expect(alert.labels["rules"] == "Other,Third")
+            }
             try await pool.execute("DELETE FROM alertCheckpoints WHERE groupKey = 'x'")
-            #expect(try await pass(36...36).isEmpty)
-            #expect(try await Recorded.outbox(pool).map(\.kind).sorted() == ["firing", "resolved"])
+            #expect(try await pass(51...51).isEmpty)
+            let kinds = try await Recorded.outbox(pool).map(\.kind).filter { $0 != "acknowledged" }
+            #expect(kinds.sorted() == ["firing", "firing", "resolved", "resolved"])
         }
     }
 

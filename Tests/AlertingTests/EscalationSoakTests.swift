@@ -62,7 +62,7 @@ struct EscalationSoakTests {
             unacknowledgedAfter: .seconds(3600),
             steps: [.init(receivers: [names[1]]), .init(receivers: [names[2]])]
         )
-        let set = ReceiverSet(receivers: receivers, escalation: policy)
+        let set = ReceiverSet(receivers: receivers, routes: [AlertRoute(receivers: [names[0]])], escalation: policy)
         let id = try await TestNotification.fire(receivers: [names[0]], severity: .page, recording: .test("t"), on: pool)
         try await pool.execute("UPDATE alerts SET rule = \(id.uuidString) WHERE alertId = \(id)")
         let fired = ContinuousClock.now

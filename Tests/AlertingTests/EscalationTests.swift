@@ -53,6 +53,7 @@ struct EscalationTests {
     private static func set(_ configured: [String] = ["a", "b", "c"]) -> ReceiverSet {
         ReceiverSet(
             receivers: configured.map(hook),
+            routes: [AlertRoute(receivers: ["a"])],
             escalation: EscalationPolicy(
                 unconfirmedAfter: .seconds(3),
                 unacknowledgedAfter: .seconds(60),
@@ -74,22 +75,20 @@ struct EscalationTests {
     }
 
     /// A page to `a`, as the evaluator writes it.
-    private func fire(_ pool: PostgresPool, at now: Timestamp, receivers: [String] = ["a"], severity: Severity = .page) async throws -> UUID
-    {
-        let id = try await TestNotification.fire(receivers: receivers, severity: severity, recording: .test("t", at: now), on: pool)
+    private func fire(_ pool: PostgresPool, at now: Timestamp, severity: Severity = .page) async throws -> UUID {
+        let id = try await TestNotification.fire(receivers: ["a"], severity: severity, recording: .test("t", at: now), on: pool)
         try await pool.execute("UPDATE alerts SET rule = \(id.uuidString) WHERE alertId = \(id)")
         return id
     }
 
     private func with(
         _ wire: Wire = Wire(),
-        receivers: [String] = ["a"],
         severity: Severity = .page,
         _ body: @Sendable @escaping (PostgresPool, Notifier, HandClock, UUID) async throws -> Void
     ) async throws {
         try await withDatabase { pool in
             let clock = HandClock()
-            let id = try await fire(pool, at: clock.now, receivers: receivers, severity: severity)
+            let id = try await fire(pool, at: clock.now, severity: severity)
             try await body(pool, Self.notifier(pool, Self.set(), clock, wire), clock, id)
         }
     }
@@ -146,11 +145,11 @@ struct EscalationTests {
         }
     }
 
-    @Test("a page whose receivers are not configured any more goes to the next ones at once")
+    @Test("a page whose receivers are not configured any more, nor others of its routes, goes to the next ones at once")
     func unknownReceivers() async throws {
         let wire = Wire()
-        try await with(wire, receivers: ["removed"]) { _, notifier, _, _ in
-            try await notifier.deliverDue()
+        try await with(wire) { pool, _, clock, _ in
+            try await Self.notifier(pool, Self.set(["b", "c"]), clock, wire).deliverDue()
             #expect(wire.all == ["b firing"])
         }
     }

@@ -2,7 +2,6 @@ import AlertRules
 import Foundation
 import Postgres
 import PushContract
-import Synchronization
 import TestDatabase
 import Testing
 
@@ -208,42 +207,83 @@ struct EvaluatorRestartTests {
 
     @Test("a rule that fails keeps none of the others from being evaluated, whatever the error, and is tried again a minute later")
     func oneFault() async throws {
-        for error in [PostgresError(.callTimeout, "no answer in time"), CocoaError(.fileNoSuchFile)] as [any Error] {
+        // What is out of memory is called unavailable.
+        for code in ["53200", "P0001"] {
             try await withDatabase { pool in
                 try await trace(try await Traffic(pool))
                 let rules = ["First", "Second"].map { Rules.make($0, Rules.provider5xx.condition, by: [.provider]) }
-                let failures = Mutex(0)
-                let fails = Mutex(1)
                 let clock = HandClock()
-                let evaluator = RuleEvaluator.forTest(pool, rules, clock: clock) { _ in
-                    let fails = fails.withLock { $0 }
-                    let isFailing = failures.withLock { count in
-                        count += 1
-                        return count <= fails
-                    }
-                    if isFailing { throw error }
-                    return BacklogNumbers(waiting: 0)
+                let evaluator = RuleEvaluator.forTest(pool, rules, clock: clock)
+                try await pool.execute(
+                    """
+                    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                        RAISE EXCEPTION USING ERRCODE = '\(raw: code)', MESSAGE = 'refused';
+                    END $$
+                    """
+                )
+                func refuse(_ rules: String) async throws {
+                    try await pool.execute(
+                        """
+                        CREATE TRIGGER refuse BEFORE INSERT ON alertRuleProgress FOR EACH ROW
+                        WHEN (NEW.rule LIKE '\(raw: rules)') EXECUTE FUNCTION refuse()
+                        """
+                    )
                 }
                 try await evaluator.evaluate(minutes: 20)
+                try await refuse("First")
                 for wait in [0, 2, 57] {
                     clock.advance(.seconds(wait))
                     try await evaluator.evaluate(minutes: 50)
                     #expect(evaluator.faults.count == 1, "once a minute")
                 }
-                // Of the rules; RulesNotEvaluated has no group.
+                // Of the rules; RulesNotEvaluated has no group, and begins when a rule has been behind for two minutes.
                 #expect(try await Recorded.transitions(pool).filter { !$0.group.isEmpty }.map(\.kind) == ["firing"])
+                try await pool.execute("DROP TRIGGER refuse ON alertRuleProgress")
                 clock.advance(.seconds(1))
                 try await evaluator.evaluate(minutes: 50)
                 #expect(evaluator.faults == [:])
                 #expect(try await Recorded.transitions(pool).filter { !$0.group.isEmpty }.map(\.kind) == ["firing", "firing"])
-                #expect(try await Recorded.transitions(pool).filter(\.group.isEmpty).map(\.kind) == ["firing", "resolved"])
-                // Of the other provider, for both rules: one alert says so.
-                fails.withLock { $0 = .max }
-                try await evaluator.evaluate(minutes: 90)
-                #expect(evaluator.faults.count == 2)
+                #expect(try await Recorded.transitions(pool).filter(\.group.isEmpty) == [])
+                // Of both rules: one alert says so.
+                try await refuse("%")
+                for _ in 0..<3 {
+                    try await evaluator.evaluate(minutes: 90)
+                    #expect(evaluator.faults.count == 2)
+                    clock.advance(.seconds(60))
+                }
                 let alerts = try await AlertStore.open(rule: "RulesNotEvaluated", on: pool)
                 #expect(alerts.map { $0.annotations["summary"] } == ["Not evaluated since 2026-01-05 12:50 UTC: First, Second"])
             }
+        }
+    }
+
+    @Test("where what follows the rules fails, they are evaluated again a minute later all the same")
+    func maintenanceFault() async throws {
+        try await withDatabase { pool in
+            try await trace(try await Traffic(pool))
+            let clock = HandClock()
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            try await pool.execute("ALTER TABLE foldedLabelDays RENAME TO away")
+            await #expect(throws: PostgresError.self) { try await evaluator.evaluate(minutes: 20) }
+            clock.advance(.seconds(2))
+            // Nothing is to be done.
+            try await evaluator.evaluate(minutes: 20)
+            clock.advance(.seconds(58))
+            await #expect(throws: PostgresError.self) { try await evaluator.evaluate(minutes: 20) }
+            #expect(evaluator.succeededAt == nil)
+        }
+    }
+
+    @Test("an alert fires without the backlog where counting it exceeds its time")
+    func uncounted() async throws {
+        try await withDatabase { pool in
+            try await trace(try await Traffic(pool))
+            let evaluator = RuleEvaluator.forTest(pool) { _ in throw PostgresError(.queryCancelled, "statement timeout") }
+            try await evaluator.evaluate(minutes: 20)
+            try await evaluator.evaluate(minutes: 50)
+            #expect(evaluator.faults == [:])
+            let alerts = try await AlertStore.open(on: pool)
+            #expect(alerts.map(\.rule) == ["ProviderUnavailable"] && alerts.map(\.backlog) == [nil])
         }
     }
 

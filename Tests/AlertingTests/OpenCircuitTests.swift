@@ -119,7 +119,7 @@ struct OpenCircuitTests {
             }
             let live = try await run(pool, minutes: Array(0...60), unsampled: 16..<29)
             #expect(live.filter { $0.group == "provider=apns" } == Self.expected)
-            #expect(live.count == Self.expected.count + 2, "RulesNotEvaluated fires after ten minutes, and ends")
+            #expect(live.count == Self.expected.count + 2, "RulesNotEvaluated fires after twelve minutes, and ends")
         }
     }
 

@@ -226,6 +226,44 @@ struct ReopeningTests {
         }
     }
 
+    @Test("it stays acknowledged, and is not escalated, where nobody was notified of its end")
+    func acknowledged() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let onCall = ReceiverConfiguration.webhook("on-call", url: "http://on-call")
+            let chief = ReceiverConfiguration.webhook("chief", url: "http://chief")
+            let policy = EscalationPolicy(
+                unconfirmedAfter: .seconds(30),
+                unacknowledgedAfter: .seconds(60),
+                steps: [.init(receivers: ["chief"])]
+            )
+            let notifier = Notifier(
+                pool: pool,
+                receivers: ReceiverRegistry(ReceiverSet(receivers: [onCall, chief], escalation: policy), logger: .silent),
+                configuration: NotifierConfiguration(externalURL: "https://push.example.org", leaseDuration: .seconds(60)),
+                logger: .silent,
+                now: { clock.now },
+                jitter: { 1 },
+                send: { _ in OutboundResponse(status: 200) }
+            )
+            try await evaluate(pool, [onCall], clock) { minute in
+                // Nothing is sent between its end and its beginning again.
+                guard minute != 50 else { return }
+                if minute == 75 {
+                    let alert = try #require(try await AlertStore.open(on: pool).first)
+                    #expect(alert.acknowledgedBy == "Ada" && alert.acknowledgedAt != nil)
+                    clock.advance(.seconds(300))
+                }
+                try await notifier.deliverDue()
+                guard minute == 40 else { return }
+                let alert = try #require(try await AlertStore.open(on: pool).first)
+                #expect(try await AlertStore.acknowledge(alert.id, recording: .test("Ada", at: clock.now), on: pool) == .now)
+            }
+            let receivers = try await pool.query("SELECT DISTINCT receiver FROM notifications").map { try $0.decode(String.self) }
+            #expect(receivers == ["on-call"])
+        }
+    }
+
     @Test("who may have been notified of its end, by an attempt without an answer, is notified that it fires again")
     func unanswered() async throws {
         try await withDatabase { pool in

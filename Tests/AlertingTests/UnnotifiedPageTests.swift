@@ -84,6 +84,50 @@ struct UnnotifiedPageTests {
         }
     }
 
+    @Test("a page that was not sent yet when its receiver was renamed goes to the new name alone")
+    func renamedWhilePending() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            try await fireOnce(pool, receivers: [Self.hook("team")], clock: clock)
+            let lease = try await lease(pool)
+            let pass = UnnotifiedPass(pool: pool, lease: lease, receivers: ReceiverSet(receivers: [Self.hook("pager")]), now: clock.now)
+            try await pass.run()
+            #expect(try await outbox(pool) == ["pager firing pending", "team firing superseded"])
+        }
+    }
+
+    @Test("a page whose receiver was renamed goes to the new name first; steps of escalation are taken if that one does not acknowledge it")
+    func renamedWithEscalation() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            try await fireOnce(pool, receivers: [Self.hook("team")], clock: clock)
+            try await pool.execute("UPDATE notifications SET state = 'delivered', settledAt = createdAt")
+            let receivers = ReceiverSet(
+                receivers: [Self.hook("pager"), Self.hook("chief")],
+                routes: [AlertRoute(receivers: ["pager"])],
+                escalation: EscalationPolicy(
+                    unconfirmedAfter: .seconds(120),
+                    unacknowledgedAfter: .seconds(900),
+                    steps: [.init(receivers: ["chief"])]
+                )
+            )
+            let lease = try #require(
+                try await AlertLeaseStore.claim(Notifier.leaseName, holder: "test", for: .seconds(60), on: pool)
+            )
+            func escalate(after wait: Duration) async throws -> [String] {
+                clock.advance(wait)
+                try await EscalationPass(pool: pool, lease: lease, receivers: receivers, logger: .silent, now: clock.now).run()
+                return try await outbox(pool)
+            }
+            #expect(try await escalate(after: .seconds(30)) == ["pager firing pending", "team firing delivered"])
+            try await pool.execute("UPDATE notifications SET state = 'delivered', settledAt = createdAt")
+            #expect(try await escalate(after: .seconds(899)) == ["pager firing delivered", "team firing delivered"])
+            #expect(
+                try await escalate(after: .seconds(1)) == ["chief firing pending", "pager firing delivered", "team firing delivered"]
+            )
+        }
+    }
+
     @Test("what a receiver rejected is not sent to it again, and delays no escalation")
     func rejected() async throws {
         try await withDatabase { pool in

@@ -246,7 +246,7 @@ struct OnCallPeopleTests {
             try await pool.execute("UPDATE alertSilences SET endsAt = \(OnCallRoutesTests.now)")
             #expect(
                 String(buffer: try await client.execute(uri: "/", method: .get, headers: Self.form()).body)
-                    .contains("Its silence has ended: its receivers are notified within a minute.")
+                    .contains("Its silence has ended; this takes effect within a minute.")
             )
             let audit = String(buffer: try await client.execute(uri: "/oncall/audit", method: .get, headers: Self.reading).body)
             #expect(audit.contains("silences.add") && audit.contains("known outage") && audit.contains("maria"))

@@ -7,6 +7,8 @@ struct SampleDecision: Decision {
     let duration: RuleDuration
     let resolveAfter: RuleDuration
     let level: Evidence.Level
+    /// How many minutes before the first sample above the threshold it began: an age is a time that has passed.
+    var lead = 0
     /// What the newest sample is, and in how many of the minutes of `duration` it was above the threshold.
     let text: (_ value: Int64, _ minutes: Int) -> String
 
@@ -17,7 +19,7 @@ struct SampleDecision: Decision {
         evaluated(at: minute, duration) { isAbove($0) }
     }
 
-    func start(of onset: EvaluatedWindow, at minute: Minute) -> Minute { onset.window.first }
+    func start(of onset: EvaluatedWindow, at minute: Minute) -> Minute { onset.window.first - lead }
 
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         evaluated(at: minute, resolveAfter) { !isAbove($0) }

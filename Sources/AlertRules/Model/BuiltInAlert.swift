@@ -14,17 +14,18 @@ package enum BuiltInAlert: String, Sendable, Hashable, CaseIterable {
     /// Part of their alerts, as a rule's version is.
     package static let version = "built-in/1"
 
-    /// Of the labels of an alert, those that distinguish it from others of the kind and of its severity: the receiver, or the key.
+    /// Of the labels of an alert, those that distinguish it from others of the kind and of its severity: the receiver, or the key. Not the
+    /// rules that it names: an alert that names more of them follows it.
     package func ownLabels(_ labels: [String: String]) -> [String: String] {
-        labels.filter { !["alertname", "severity"].contains($0.key) }
+        labels.filter { !["alertname", "severity", "rules"].contains($0.key) }
     }
 
     /// Of its alerts.
     package var severities: Set<Severity> {
         switch self {
-        case .dataGap, .rulesNotEvaluated: [.page]
+        case .dataGap: [.page]
         case .notificationsDeadLettered: Set(Severity.allCases)
-        case .receiverUnreachable: [.page, .ticket]
+        case .receiverUnreachable, .rulesNotEvaluated: [.page, .ticket]
         case .labelsFolded: [.ticket]
         }
     }

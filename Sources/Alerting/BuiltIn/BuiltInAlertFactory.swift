@@ -101,12 +101,17 @@ enum BuiltInAlertFactory {
         )
     }
 
-    static func rulesNotEvaluated(_ rules: [String], since: Minute, now: Timestamp) -> Alert {
+    /// The rules that the alert names.
+    static func rulesNotEvaluated(namedBy alert: Alert) -> Set<String> {
+        Set((alert.labels["rules"] ?? "").split(separator: ",").map(String.init))
+    }
+
+    static func rulesNotEvaluated(_ rules: [String], severity: Severity, since: Minute, now: Timestamp) -> Alert {
         let named = rules.prefix(10).joined(separator: ", ")
         return alert(
             .rulesNotEvaluated,
-            severity: .page,
-            labels: [:],
+            severity: severity,
+            labels: ["rules": rules.sorted().joined(separator: ",")],
             since: since,
             now: now,
             summary: "Not evaluated since \(since): \(named)" + (rules.count > 10 ? " and \(rules.count - 10) more rules" : ""),

@@ -13,6 +13,8 @@ struct BuiltInPass {
     let last: Minute
     let observedSince: Timestamp
     let now: Timestamp
+    /// Of rules that are behind, those that an earlier pass found so: see `EvaluatorMaintenance`.
+    let lasting: @Sendable ([String]) -> Set<String>
 
     /// Returns the alerts that began and ended.
     func run() async throws -> [Alert] {
@@ -86,17 +88,28 @@ struct BuiltInPass {
         return (started.map { BuiltInAlertFactory.labelsFolded($0, now: now) }, ended.map { over($0, at: now) })
     }
 
-    /// One alert about the rules that are more than ten minutes behind, until none is. When all rules wait for a writer, so does `last`.
+    /// One alert about the rules that are more than ten minutes behind, for two minutes, until none is; another one when further rules are.
+    /// When all rules wait for a writer, so does `last`.
     private func rulesNotEvaluated(_ open: Alert?) async throws -> (started: [Alert], ended: [Alert]) {
-        let known = open == nil ? rules.rules(knownFor: .seconds(Self.minutesBehind * 60), at: now) : rules.rules
         let progress = try await RuleProgress.all(on: pool)
-        let limit = open == nil ? Self.minutesBehind : 0
-        let behind = known.filter { rule in !progress.contains { $0.rule == rule.name && last - $0.covered(by: rule) <= limit } }
-        if let open { return ([], behind.isEmpty ? [over(open, at: now)] : []) }
-        guard !behind.isEmpty else { return ([], []) }
-        let names = behind.map(\.name)
-        let oldest = progress.filter { names.contains($0.rule) }.map(\.asOf).min() ?? last - Self.minutesBehind
-        return ([BuiltInAlertFactory.rulesNotEvaluated(names, since: oldest + 1, now: now)], [])
+        func behind(_ rules: [AlertRule], by limit: Int) -> [AlertRule] {
+            rules.filter { rule in !progress.contains { $0.rule == rule.name && last - $0.covered(by: rule) <= limit } }
+        }
+        let late = behind(rules.rules(knownFor: .seconds(Self.minutesBehind * 60), at: now), by: Self.minutesBehind).map(\.name)
+        let names = lasting(late)
+        let all = behind(rules.rules, by: 0)
+        if let open, all.isEmpty { return ([], [over(open, at: now)]) }
+        let known = open.map(BuiltInAlertFactory.rulesNotEvaluated(namedBy:)) ?? []
+        guard !names.isSubset(of: known) else { return ([], []) }
+        let failing = all.filter { names.contains($0.name) || known.contains($0.name) }
+        let oldest = progress.filter { row in failing.contains { $0.name == row.rule } }.map(\.asOf).min() ?? last - Self.minutesBehind
+        let alert = BuiltInAlertFactory.rulesNotEvaluated(
+            failing.map(\.name),
+            severity: failing.contains(where: \.severity.pages) ? .page : .ticket,
+            since: oldest + 1,
+            now: now
+        )
+        return ([alert], open.map { [over($0, at: now)] } ?? [])
     }
 
     private static let minutesBehind = 10

@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import Postgres
 import PushContract
@@ -22,6 +23,7 @@ struct EscalationPass {
                 guard let state = try await EscalationStore.state(of: id, people: people.sorted(), on: transaction),
                     let escalation = policy.next(after: state, people: people, at: now)
                 else { return nil }
+                if escalation.reason == .noReceiver, try await notifyReceivers(of: id, in: transaction) { return nil }
                 try await EscalationStore.escalate(id, escalation, lease: lease, at: now, in: transaction)
                 return escalation
             }
@@ -34,5 +36,14 @@ struct EscalationPass {
                 ]
             )
         }
+    }
+
+    /// Notifies the receivers that the routes name now of a page that reached nobody; false where none of them notifies people.
+    private func notifyReceivers(of id: UUID, in transaction: any PostgresSession) async throws -> Bool {
+        guard let page = try await AlertStore.alert(id, on: transaction) else { return false }
+        let names = try await receivers.names(forUnnotified: page, in: transaction)
+        guard !receivers.people.isDisjoint(with: names) else { return false }
+        return try await AlertWriter(transaction: transaction, lease: lease, now: now)
+            .enqueueUnnotified(id, receivers: names, configured: receivers.receivers.map(\.name)) > 0
     }
 }

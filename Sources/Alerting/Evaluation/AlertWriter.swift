@@ -46,28 +46,52 @@ struct AlertWriter {
         )
     }
 
-    /// Receivers that nothing was sent to about the end are not notified of it any more; those that may have been get one update. It waits to
-    /// be acknowledged again, and its escalation begins anew.
+    /// Receivers that nothing was sent to about the end are not notified of it any more; those that may have been get one update. Unless
+    /// none was, or it is over again, it waits to be acknowledged again, and its escalation begins anew.
     func reopen(_ alert: Alert, minute: Minute, receivers: [String]) async throws {
         try await transaction.execute(
             """
             UPDATE alerts
             SET state = 'firing', endsAt = NULL, resolvedAt = NULL, resolvedReason = NULL,
                 evidence = \(try AlertJSON.text(alert.evidence)), annotations = \(try AlertJSON.text(alert.annotations)),
-                silencedBy = \(alert.silencedBy), suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now),
-                acknowledgedAt = NULL, acknowledgedBy = NULL, escalationStep = 0, escalationSince = \(now)
+                silencedBy = \(alert.silencedBy), suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now)
             WHERE alertId = \(alert.id)
             """
         )
         let seq = try await AlertStore.nextSeq(alert.id, in: transaction)
         try await record(alert, seq: seq, kind: "reopened", reason: Transition.Reason.conditionMet.rawValue, minute: minute)
+        try await dropUnsent("resolved", of: alert.id)
+        if try await !isEndUnknown(alert.id) {
+            try await dropUnsent("acknowledged", of: alert.id)
+            if alert.annotations["late"] == nil {
+                try await transaction.execute(
+                    """
+                    UPDATE alerts SET acknowledgedAt = NULL, acknowledgedBy = NULL, escalationStep = 0, escalationSince = \(now)
+                    WHERE alertId = \(alert.id)
+                    """
+                )
+            }
+        }
+        if alert.silencedBy == nil { try await enqueueAgain(alert.id, receivers: receivers) }
+    }
+
+    /// Nothing was sent to the receivers that were to be notified of its last end.
+    private func isEndUnknown(_ id: UUID) async throws -> Bool {
+        try await transaction.query(
+            """
+            SELECT coalesce(bool_and(state = 'superseded'), false) FROM notifications
+            WHERE alertId = \(id) AND seq = (SELECT max(seq) FROM alertTransitions WHERE alertId = \(id) AND kind = 'resolved')
+            """
+        )[0].decode(Bool.self)
+    }
+
+    private func dropUnsent(_ kind: String, of id: UUID) async throws {
         try await transaction.execute(
             """
             UPDATE notifications SET state = 'superseded', settledAt = \(now)
-            WHERE alertId = \(alert.id) AND kind IN ('acknowledged', 'resolved') AND state = 'pending' AND \(NotificationStore.isUnsent)
+            WHERE alertId = \(id) AND kind = \(kind) AND state = 'pending' AND \(NotificationStore.isUnsent)
             """
         )
-        if alert.silencedBy == nil { try await enqueueAgain(alert.id, receivers: receivers) }
     }
 
     /// What changes while alerts go on.
@@ -98,9 +122,19 @@ struct AlertWriter {
     }
 
     /// Notifies of a page that reached nobody: its receivers have as long to acknowledge it as those of an alert that begins. Idempotent.
-    func enqueueUnnotified(_ id: UUID, receivers: [String]) async throws {
-        guard try await enqueueAgain(id, receivers: receivers) > 0 else { return }
+    /// What waits for receivers that are not `configured` is dropped: one that was only renamed would get it twice. Returns how many are notified.
+    @discardableResult
+    func enqueueUnnotified(_ id: UUID, receivers: [String], configured: [String]) async throws -> Int {
+        let notified = try await enqueueAgain(id, receivers: receivers)
+        guard notified > 0 else { return 0 }
+        try await transaction.execute(
+            """
+            UPDATE notifications SET state = 'superseded', settledAt = \(now)
+            WHERE alertId = \(id) AND state = 'pending' AND receiver <> ALL(\(configured)) AND \(NotificationStore.isUnsent)
+            """
+        )
         try await transaction.execute("UPDATE alerts SET escalationSince = \(now) WHERE alertId = \(id)")
+        return notified
     }
 
     /// Of an alert that may have been reopened: receivers that were last notified of its end are notified that it fires again, and so are

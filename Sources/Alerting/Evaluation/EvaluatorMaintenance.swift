@@ -20,6 +20,8 @@ final class EvaluatorMaintenance: Sendable {
     private let cleanedUpAt = Mutex<Timestamp?>(nil)
     /// Rules that have alerts or a state and are in no file, and since when they were seen to be so.
     private let missing = Mutex<[String: Timestamp]>([:])
+    /// Rules that are not evaluated, and since when they were seen to be so.
+    private let late = Mutex<[String: Timestamp]>([:])
 
     /// How long a rule must be in no file before its alerts are over: an editor or a checkout takes files away before it brings the new ones.
     static let gracePeriod = Duration.seconds(60)
@@ -74,6 +76,7 @@ final class EvaluatorMaintenance: Sendable {
     /// The built-in alerts.
     private func evaluateBuiltInAlerts(through last: Minute, _ claim: Claim) async throws {
         guard let lease = try await claim() else { return }
+        let now = now()
         let pass = BuiltInPass(
             pool: pool,
             lease: lease,
@@ -81,12 +84,22 @@ final class EvaluatorMaintenance: Sendable {
             rules: rules,
             last: last,
             observedSince: observedSince,
-            now: now()
+            now: now,
+            lasting: { self.lasting($0, at: now) }
         )
         for alert in try await pass.run() {
             let text = alert.annotations["summary"] ?? alert.rule
             logger.log(level: alert.state == .firing ? .error : .notice, "\(alert.rule) \(alert.state.rawValue): \(text)")
         }
+    }
+
+    /// Of rules that are late, those that were so two minutes ago: the first pass after an outage finds all of them late.
+    private func lasting(_ names: [String], at now: Timestamp) -> Set<String> {
+        let since = late.withLock { late in
+            late = Dictionary(names.map { ($0, late[$0] ?? now) }, uniquingKeysWith: { first, _ in first })
+            return late
+        }
+        return Set(names.filter { now - (since[$0] ?? now) >= .seconds(120) })
     }
 
     /// Repeats, pages that reach nobody, and once an hour what is over for long.

@@ -204,9 +204,7 @@ package final class RuleEvaluator: Service, Sendable {
         let late = isLateDue ? try await LateAttemptStore.waiting(on: pool) : []
         let faults = seriesFaults.merging(try await evaluate(current, through: last, late, seriesFaults, lease)) { $1 }
         if !late.isEmpty, faults.isEmpty { try await settle(late, through: last) }
-        try await maintenance.run(current, through: last, pass: pass, claim: claim)
         state.withLock { state in
-            if faults.isEmpty { state.succeededAt = now() }
             state.faults = faults
             // What failed is tried again a minute later: a statement that reaches its time limit each time delays all other rules.
             state.evaluated = last
@@ -214,6 +212,8 @@ package final class RuleEvaluator: Service, Sendable {
             state.checkedAt = Minute(start)
             if isLateDue { state.lateCheckedAt = last }
         }
+        try await maintenance.run(current, through: last, pass: pass, claim: claim)
+        if faults.isEmpty { state.withLock { $0.succeededAt = now() } }
         let finished = now()
         let progress = try await RuleProgress.all(on: pool)
         metrics.evaluated(
@@ -323,6 +323,7 @@ package final class RuleEvaluator: Service, Sendable {
             $0.evaluated = nil
             $0.lateCheckedAt = nil
             $0.succeededAt = nil
+            $0.waitsFor = nil
         }
     }
 

@@ -207,7 +207,7 @@ struct RulePass {
         let fired = changes.compactMap { change in if case .fire(_, let transition, _) = change { transition } else { nil } }
         guard !fired.isEmpty else { return changes }
         let impacts = try await impacts(fired)
-        let backlog = try await backlog?(now)
+        let backlog = try await optional("backlog") { try await self.backlog?(now) }
         return changes.map { change in
             guard case .fire(var alert, let transition, _) = change else { return change }
             if let impact = impacts[transition.group] {
@@ -227,18 +227,40 @@ struct RulePass {
         let end = ContinuousClock.now + configuration.impactTime
         let largest = fired.sorted { $0.evidence.observed.counts.bad > $1.evidence.observed.counts.bad }
         var impacts: [GroupKey: Impact] = [:]
-        for transition in largest where impacts[transition.group] == nil {
-            guard impacts.isEmpty || ContinuousClock.now < end else { break }
-            impacts[transition.group] = try await Impact.read(
-                rule,
-                group: transition.group,
-                window: transition.evidence.observed,
-                time: configuration.sampleTime,
-                logger: logger,
-                on: pool
-            )
+        for (index, transition) in largest.enumerated() where impacts[transition.group] == nil {
+            guard index == 0 || ContinuousClock.now < end else { break }
+            impacts[transition.group] = try await optional("impact") {
+                try await Impact.read(
+                    rule,
+                    group: transition.group,
+                    window: transition.evidence.observed,
+                    time: configuration.sampleTime,
+                    logger: logger,
+                    on: pool
+                )
+            }
         }
         return impacts
+    }
+
+    /// What an alert can begin without: a query that exceeds its time, as of a large backlog, keeps no alert from firing.
+    private func optional<Value: Sendable>(_ name: String, _ read: () async throws -> Value?) async throws -> Value? {
+        do {
+            return try await read()
+        } catch let error where Self.isOptional(error) {
+            logger.warning(
+                "an alert begins without numbers that could not be read",
+                metadata: ["rule": "\(rule.name)", "numbers": "\(name)", "error": "\(error)"]
+            )
+            return nil
+        }
+    }
+
+    /// Without a connection nothing can be written. A call that exceeded its time is a slow query, unless the next one fails, too.
+    private static func isOptional(_ error: any Error) -> Bool {
+        if error is CancellationError || error is LeaseLost { return false }
+        guard let error = error as? PostgresError else { return true }
+        return !error.isConnectionLoss || error.code == .callTimeout
     }
 
     /// The alert with what mutes it, and the receivers to notify.

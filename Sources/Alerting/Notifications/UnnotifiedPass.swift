@@ -16,16 +16,24 @@ struct UnnotifiedPass {
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
             let pages = try await AlertStore.unnotifiedPages(people: people, in: transaction)
-            guard !pages.isEmpty else { return }
-            // A receiver that does not work is not notified of that.
-            let failing = Set(try await AlertStore.open(on: transaction).filter(\.isBuiltIn).compactMap { $0.labels["receiver"] })
             let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
-            for page in pages { try await writer.enqueueUnnotified(page.id, receivers: names(for: page, failing)) }
+            for page in pages {
+                try await writer.enqueueUnnotified(
+                    page.id,
+                    receivers: receivers.names(forUnnotified: page, in: transaction),
+                    configured: receivers.receivers.map(\.name)
+                )
+            }
         }
     }
+}
 
-    private func names(for page: Alert, _ failing: Set<String>) -> [String] {
-        guard page.isBuiltIn else { return receivers.names(for: page) }
-        return receivers.names(for: page.severity, rule: page.rule, labels: page.labels, except: failing)
+extension ReceiverSet {
+    /// The receivers of a page that reached nobody: those that the routes name now.
+    func names(forUnnotified page: Alert, in transaction: any PostgresSession) async throws -> [String] {
+        guard page.isBuiltIn else { return names(for: page) }
+        // A receiver that does not work is not notified of that.
+        let failing = Set(try await AlertStore.open(on: transaction).filter(\.isBuiltIn).compactMap { $0.labels["receiver"] })
+        return names(for: page.severity, rule: page.rule, labels: page.labels, except: failing)
     }
 }

@@ -17,7 +17,8 @@ extension QueueAgeCondition: Condition {
             threshold: threshold.numerator,
             duration: duration,
             resolveAfter: resolveAfter,
-            level: level
+            level: level,
+            lead: above.minutes
         ) { seconds, minutes in
             "the oldest due delivery has waited \(seconds) s, for \(minutes) of \(duration.minutes) minutes longer than \(above)"
         }

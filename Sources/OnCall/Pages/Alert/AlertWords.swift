@@ -71,7 +71,7 @@ enum AlertWords {
     private static func silenced(_ alert: Alert, _ silences: [AlertSilence], now: Timestamp) -> String? {
         guard alert.state == .firing else { return alert.silencedBy == nil ? nil : "Silenced: recorded, not delivered." }
         guard let silence = silences.filter({ $0.isActive(at: now) && $0.matches(alert.labels) }).max(by: { $0.endsAt < $1.endsAt }) else {
-            return alert.silencedBy == nil ? nil : "Its silence has ended: its receivers are notified within a minute."
+            return alert.silencedBy == nil ? nil : "Its silence has ended; this takes effect within a minute."
         }
         let until = "Silenced until \(ClockText.moment(silence.endsAt, now: now)) by \(silence.author): \(silence.reason)."
         return until + (alert.silencedBy == nil ? " This takes effect within a minute." : " It is recorded, not delivered.")
