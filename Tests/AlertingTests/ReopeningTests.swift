@@ -194,7 +194,7 @@ struct ReopeningTests {
             )
             func acknowledge(_ author: String) async throws {
                 let open = try await AlertStore.open(on: pool)
-                let alert = try #require(open.first)
+                guard let alert = open.first else { return #expect(Bool(false), "no alert is firing") }
                 #expect(alert.acknowledgedAt == nil)
                 #expect(try await AlertStore.acknowledge(alert.id, recording: .test(author, at: clock.now), on: pool) == .now)
             }
