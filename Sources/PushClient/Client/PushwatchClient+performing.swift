@@ -105,7 +105,8 @@ extension PushwatchClient {
             switch step {
             case .end(let activityId): await system.endActivity(activityId)
             case .report(let subject, let instance, let cause):
-                state.tokens.forget(subject)
+                // A card that replaced it keeps its token.
+                if !state.activities.isActive(subject) { state.tokens.forget(subject) }
                 await take(.queue(.dismissal(subject, instance: instance, cause: cause), nil))
             case .unfollow(let subject):
                 state.follows.unfollow(subject)
