@@ -13,7 +13,8 @@ public struct RegistrationState: Codable, Sendable, Hashable {
         case permissionWithdrawn(mayBeRegistered: Bool)
         /// The system's callback with the current token.
         case tokenReceived(TokenHash)
-        /// - Parameter mayBeRegistered: Whether a registration waits or is in flight, and may have reached the server.
+        /// - Parameter mayBeRegistered: Whether a registration waits or is in flight, and may have reached the server, or an unregistration
+        ///   has not reached it.
         case signOut(mayBeRegistered: Bool)
         /// The user turned push off in the app's settings.
         case pushDisabled(mayBeRegistered: Bool)

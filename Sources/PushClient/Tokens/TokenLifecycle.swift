@@ -127,17 +127,28 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
     /// The user signs out, disables push or withdraws the permission: a registration that was not sent is dropped, one that may have reached the server is undone.
     private mutating func leave(_ now: Timestamp, _ newId: () -> String, _ event: (Bool) -> RegistrationState.Event) -> [Effect] {
         guard let uid = registration.uid else { return apply(event(false), now, newId) }
-        let mayBeRegistered = queue.operations.contains { $0.uid == uid && $0.kind == .register }
-        let event = event(mayBeRegistered)
+        let unconfirmed = queue.operations.last { operation in
+            guard operation.uid == uid else { return false }
+            // After one that is not attempted any more the device is still registered.
+            if case .unregister = operation.kind { return [.waitingForSession, .needsAttention].contains(operation.state) }
+            return operation.kind == .register
+        }
+        let event = event(unconfirmed != nil)
         let cancelled = queue.cancel { operation in
             guard operation.uid == uid else { return false }
             if case .signOut = event { return operation.kind.isDroppedAtSignOut }
             return operation.kind.isOfRegistration
         }
-        return cancelled.map(Effect.cancelled) + apply(event, now, newId)
+        return cancelled.map(Effect.cancelled) + apply(event, now, newId, unconfirmed: unconfirmed?.tokenHash)
     }
 
-    private mutating func apply(_ event: RegistrationState.Event, _ now: Timestamp, _ newId: () -> String) -> [Effect] {
+    /// - Parameter unconfirmed: The token to unregister where none is confirmed, and the system has not provided it in this process.
+    private mutating func apply(
+        _ event: RegistrationState.Event,
+        _ now: Timestamp,
+        _ newId: () -> String,
+        unconfirmed: TokenHash? = nil
+    ) -> [Effect] {
         registration.handle(event, now: now).flatMap { step -> [Effect] in
             switch step {
             case .askPermission: [.askPermission]
@@ -147,7 +158,7 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
             case .register(let uid, let hash): enqueue(.register, uid: uid, hash, now, newId)
             case .unregisterToken(let uid, let hash): enqueue(.unregisterToken, uid: uid, hash, now, newId)
             case .unregister(let uid, let hash, let keepsFollows):
-                enqueue(.unregister(keepsFollows: keepsFollows ? true : nil), uid: uid, hash, now, newId)
+                enqueue(.unregister(keepsFollows: keepsFollows ? true : nil), uid: uid, hash ?? unconfirmed, now, newId)
             }
         }
     }
