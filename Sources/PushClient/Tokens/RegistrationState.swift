@@ -120,15 +120,16 @@ public struct RegistrationState: Codable, Sendable, Hashable {
     }
 
     private mutating func changed(_ new: PushPermission) -> [Step] {
-        let wasAllowed = permission.allowsRegistration
+        let isUnchanged = permission == new
         permission = new
-        // A prompt that was never answered, as when the process ended meanwhile, is shown again.
-        if new != .notDetermined { hasAskedPermission = true }
+        // A prompt that was never answered, as when the process ended meanwhile, is shown again, and so is that of another device, whose
+        // state came with a backup.
+        hasAskedPermission = new != .notDetermined
         guard mayRegister else { return [] }
         // Nothing changed: the permission is read at every foreground.
-        if wasAllowed, tokenHash != nil { return registration(force: false) }
-        // A known token was not allowed to be used before; an unknown one arrives with the callback.
-        return [.askForToken] + registration(force: !wasAllowed)
+        if isUnchanged, tokenHash != nil { return registration(force: false) }
+        // A known token is registered with each new permission; an unknown one arrives with the callback.
+        return [.askForToken] + registration(force: !isUnchanged)
     }
 
     private mutating func registration(force: Bool) -> [Step] {
