@@ -88,6 +88,14 @@ public enum OperationKind: Codable, Sendable, Hashable {
 
     enum OrderingKey: Hashable { case device, activity(ActivitySubject), follow(ActivitySubject) }
 
+    /// Whether `newer` is the opposite of this one, which would undo it later where it waits for the user or their session.
+    func isOutdated(by newer: OperationKind) -> Bool {
+        switch (self, newer) {
+        case (.dismissal(let old, _, .user), .follow(let new, _)): old == new
+        default: endsRegistration && newer == .register
+        }
+    }
+
     /// Whether `newer`, queued later for the same user, replaces this one while it waits.
     func isSuperseded(by newer: OperationKind) -> Bool {
         switch (self, newer) {

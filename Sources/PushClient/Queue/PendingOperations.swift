@@ -38,7 +38,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
     /// Queues an operation, unless the same one is queued already. It is due immediately, and so are the operations before it.
     ///
     /// A registration goes before start tokens that wait, as they need the device. It replaces the end of a registration that waits for the
-    /// user.
+    /// user or their session, as a follow replaces the report of a swipe.
     public mutating func enqueue(
         _ kind: OperationKind,
         uid: String,
@@ -57,7 +57,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         }
         let superseded = operations.filter { old in
             guard old.uid == uid, old.state != .inFlight else { return false }
-            let isOutdated = kind == .register && old.kind.endsRegistration && old.state != .queued
+            let isOutdated = old.state != .queued && old.kind.isOutdated(by: kind)
             return isOutdated || old.kind.isSuperseded(by: kind)
         }
         operations.removeAll { old in superseded.contains { $0.operationId == old.operationId } }
