@@ -78,6 +78,7 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
             effects += apply(.launch, now, newId)
         case .foreground:
             queue.wake(now: now)
+            release(now)
             effects += apply(.foreground, now, newId)
         case .sessionEstablished(let uid):
             // Another user without a sign-out before: the last one is signed out.
@@ -100,7 +101,10 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         case .processRestart:
             queue.restart(now: now)
         case .retry(let operationId):
-            if operationId == nil { queue.wake(now: now) }
+            if operationId == nil {
+                queue.wake(now: now)
+                release(now)
+            }
             queue.retry(operationId, now: now)
         case .discard(let operationId): effects += queue.cancel { $0.operationId == operationId }.map(Effect.cancelled)
         case .queue(let kind, let hash):
@@ -122,6 +126,11 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
     /// An unregister secret of this user was stored or deleted.
     public mutating func noteSecret(of uid: String, isKept: Bool) {
         if isKept { usersWithSecret.insert(uid) } else { usersWithSecret.remove(uid) }
+    }
+
+    /// A 401 may arrive after the session was renewed, and no other `sessionEstablished` follows.
+    private mutating func release(_ now: Timestamp) {
+        if let uid = registration.uid { queue.release(uid: uid, now: now) }
     }
 
     /// The user signs out, disables push or withdraws the permission: a registration that was not sent is dropped, one that may have reached the server is undone.
