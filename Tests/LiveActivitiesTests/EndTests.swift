@@ -168,6 +168,43 @@ struct EndTests {
         }
     }
 
+    @Test("L-10: a swipe that is reported late undoes no follow made since, and counts only within the system's 8 hours")
+    func outdatedDismissal() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            bench.apns.answer(LiveBench.updateToken(1), .apns(410, "Unregistered"))
+            try await bench.score(runs: 2)
+            try await bench.run()
+            try await bench.run()
+            // On another device.
+            bench.clock.advance(.seconds(60))
+            try await bench.follows.unfollow(userId: "ann", matchId: "m1", now: bench.now)
+            bench.clock.advance(.seconds(60))
+            try await bench.follow("ann")
+            #expect(try await bench.dismiss("ann", "phone", instance: 1) == .ignored(.oldInstance))
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now) == ["m1"])
+        }
+        let start = Timestamp(seconds: 1_000_000)
+        for (seconds, verdict) in [(28_800, DismissalVerdict.unfollow(1)), (28_801, .ignored(.afterSystemLimit))] {
+            let ended = ActivityInstance(
+                number: 1,
+                status: .ended,
+                endReason: .tokenInvalid,
+                startSentAt: start,
+                activatedAt: start,
+                endedAt: start + .seconds(seconds)
+            )
+            let found = ActivityHistory([ended]).verdict(
+                onDismissal: .user,
+                instance: 1,
+                followedAt: start,
+                now: start + .seconds(40_000)
+            )
+            #expect(found == verdict)
+        }
+    }
+
     @Test("C-23: an activity that the app ended as stale comes back with the next real change, not before")
     func stale() async throws {
         try await LiveBench.with { bench in

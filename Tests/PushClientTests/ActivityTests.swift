@@ -52,6 +52,48 @@ struct ActivityTests {
         #expect(manager.gone("b", isDismissed: true) == [.report(.match("m1"), instance: 1, .system)])
     }
 
+    @Test("L-10: a card that is missing at a launch was swiped away, unless its age, a restart of the device or the app explains it")
+    func missing() throws {
+        let swiped = [LifecycleManager.Step.report(.match("m1"), instance: 1, .user), .unfollow(.match("m1"))]
+        let gone = [LifecycleManager.Step.report(.match("m1"), instance: 1, .system)]
+        var manager = LifecycleManager()
+        _ = manager.adopt(activity("a"), now: start)
+        func launch(after seconds: Int, boot: Timestamp?, _ manager: LifecycleManager) -> [LifecycleManager.Step] {
+            var relaunched = manager
+            return relaunched.restore([], now: start + .seconds(seconds), boot: boot)
+        }
+        #expect(launch(after: 60, boot: start - .seconds(60), manager) == swiped)
+        #expect(launch(after: 60, boot: nil, manager) == gone, "it is not known whether the device was restarted")
+        #expect(launch(after: 60, boot: start, manager) == swiped)
+        #expect(launch(after: 60, boot: start + .seconds(1), manager) == gone, "the device was restarted")
+        #expect(launch(after: 28_799, boot: start, manager) == swiped)
+        #expect(launch(after: 28_800, boot: start, manager) == gone, "the system removes what is 8 hours old")
+        #expect(launch(after: -1, boot: start - .seconds(60), manager) == gone, "the clock was set back")
+        var seen = manager
+        _ = seen.check([activity("a")], now: start + .seconds(30))
+        #expect(launch(after: 60, boot: start + .seconds(30), seen) == swiped, "it was seen after the restart")
+        var ended = manager
+        _ = ended.end("a", cause: .stale)
+        #expect(launch(after: 60, boot: start, ended) == [.report(.match("m1"), instance: 1, .stale)])
+        let stored = """
+            {"tracked": [{"activityId": "a", "subject": {"match": {"_0": "m1"}}, "instance": 1, "adoptedAt": "\(start.rfc3339)"}]}
+            """
+        let older = try JSONDecoder().decode(LifecycleManager.self, from: Data(stored.utf8))
+        #expect(launch(after: 60, boot: start, older) == swiped, "what an older version stored was seen when it was adopted")
+        #expect(launch(after: 60, boot: start + .seconds(1), older) == gone)
+    }
+
+    @Test("a missing card without the number of its start is no swipe while a newer one of the subject is shown")
+    func replacedWhileOff() {
+        let cases: [(Int?, DismissalCause)] = [(nil, .system), (1, .user)]
+        for (instance, cause) in cases {
+            var manager = LifecycleManager()
+            _ = manager.adopt(activity("a", instance: instance), now: start)
+            let steps = manager.restore([activity("b", instance: 2)], now: start + .seconds(60), boot: start)
+            #expect(steps.first == .report(.match("m1"), instance: instance, cause))
+        }
+    }
+
     @Test("an activity that a push or its age ended is no swipe either")
     func ended() {
         var manager = LifecycleManager()

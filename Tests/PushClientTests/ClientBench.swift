@@ -9,12 +9,19 @@ final class ClientBench: Sendable {
     let transport = ScriptedTransport()
     let system = ScriptedSystem()
     private let clock = Mutex(Timestamp(seconds: 1_000_000))
+    private let started = Mutex<Timestamp?>(Timestamp(seconds: 0))
     private let counter = Mutex(0)
     private let log = Mutex<[ClientEvent]>([])
 
     var now: Timestamp {
         get { clock.withLock { $0 } }
         set { clock.withLock { $0 = newValue } }
+    }
+
+    /// When the device was started; nil if the system does not say.
+    var boot: Timestamp? {
+        get { started.withLock { $0 } }
+        set { started.withLock { $0 = newValue } }
     }
 
     var events: [ClientEvent] { log.withLock { $0 } }
@@ -33,6 +40,7 @@ final class ClientBench: Sendable {
             storage: storage,
             secrets: storage,
             now: { self.clock.withLock { $0 } },
+            boot: { self.boot },
             newId: {
                 self.counter.withLock { counter in
                     counter += 1

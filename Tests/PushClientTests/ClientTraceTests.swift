@@ -61,6 +61,7 @@ final class ClientTraceRun {
                 bench.system.now.startToken = VectorToken.raw(words[1])
             }
         case "shows": bench.system.now.activities = try words.dropFirst().map { try activity($0.split(separator: ",").map(String.init)) }
+        case "boot": bench.boot = Int64(words[1]).map(Timestamp.init(seconds:))
         case "system": osVersion = words[1]
         case "locale": locale = words[1]
         case "answer":

@@ -29,11 +29,25 @@ extension ActivityHistory {
     /// After that the system itself ends an activity.
     static let systemLimit = Duration.seconds(8 * 3600)
 
-    package func verdict(onDismissal cause: DismissalCause, instance named: Int?, now: Timestamp) -> DismissalVerdict {
+    /// - Parameter followedAt: Since when the person follows the subject; nil if they do not.
+    package func verdict(
+        onDismissal cause: DismissalCause,
+        instance named: Int?,
+        followedAt: Timestamp?,
+        now: Timestamp
+    ) -> DismissalVerdict {
         guard let latest else { return .ignored(.unknownActivity) }
         guard let current = named.map({ instance($0) }) ?? active ?? pending ?? latest else { return .ignored(.unknownActivity) }
         // A swipe invalidates the token, and a suspended app reports it when it runs again: an update may have been refused by then.
         if named != nil, cause == .user, active == nil, current.status == .ended, current.endReason == .tokenInvalid {
+            if let ended = current.endedAt {
+                // Who followed after that wants it.
+                if let followedAt, followedAt > ended { return .ignored(.oldInstance) }
+                // The system's end invalidates the token, too.
+                if let since = current.activatedAt ?? current.startSentAt, ended - since > ActivityHistory.systemLimit {
+                    return .ignored(.afterSystemLimit)
+                }
+            }
             return .unfollow(current.number)
         }
         if current.status == .ended {

@@ -30,7 +30,15 @@ extension ActivityStore {
                 ActivityQueries.instances(subject: dismissal.subject, userId: dismissal.userId, deviceId: dismissal.deviceId)
             )
             let history = ActivityHistory(try rows.map(ActivityInstance.init))
-            let verdict = history.verdict(onDismissal: dismissal.cause, instance: dismissal.instance, now: now)
+            let followedAt = try connection.query(
+                "SELECT followedAt FROM follows WHERE userId = \(dismissal.userId) AND matchId = \(dismissal.subject)"
+            ).first.map { try $0.decode(Timestamp.self) }
+            let verdict = history.verdict(
+                onDismissal: dismissal.cause,
+                instance: dismissal.instance,
+                followedAt: followedAt,
+                now: now
+            )
             switch verdict {
             case .unfollow:
                 try FollowQueries.unfollow(

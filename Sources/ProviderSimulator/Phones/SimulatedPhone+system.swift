@@ -74,6 +74,8 @@ extension SimulatedPhone {
             storage: disk,
             secrets: keychain,
             now: now,
+            // Not that of the machine it runs on.
+            boot: { nil },
             newId: { made.next() }
         )
         // Ids go on where the last process of this phone left off.

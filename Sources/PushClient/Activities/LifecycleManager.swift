@@ -14,8 +14,20 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         public var instance: Int?
         /// When it became known here.
         public var adoptedAt: Timestamp
+        /// When the app saw it last. Nil if an older version stored it: when it was adopted.
+        public var seenAt: Timestamp?
         /// Set before the app ends it.
         public var endCause: DismissalCause?
+
+        /// Whether only a swipe explains that it is missing. The system removes an activity that is 8 hours old, and all of them when the
+        /// device restarts.
+        func isSwiped(now: Timestamp, boot: Timestamp?) -> Bool {
+            guard endCause == nil, let boot else { return false }
+            let seen = seenAt ?? adoptedAt
+            // A clock that was set back says nothing about ages.
+            guard adoptedAt <= seen, seen <= now else { return false }
+            return boot <= seen && now - adoptedAt < LifecycleManager.systemLimit
+        }
     }
 
     /// What to do.
@@ -32,6 +44,9 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
     /// content counts. The `stale-date` of the server's pushes is the same moment.
     public static let staleAfter = Duration.seconds(1800)
 
+    /// The system itself ends an activity that is this old.
+    public static let systemLimit = Duration.seconds(8 * 3600)
+
     /// What is on the screen, oldest first.
     public private(set) var tracked: [Tracked] = []
 
@@ -39,25 +54,37 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
     public init() {}
 
     /// Compares with the system's activities after a launch: unknown ones are adopted, missing ones removed and reported.
-    public mutating func restore(_ present: [SystemActivity], now: Timestamp) -> [Step] {
+    ///
+    /// - Parameter boot: When the device was started; nil if that is not known, and then no missing activity counts as swiped away.
+    public mutating func restore(_ present: [SystemActivity], now: Timestamp, boot: Timestamp? = nil) -> [Step] {
         let ids = Set(present.map(\.activityId))
+        let subjects = Set(present.map(\.subject))
         let missing = tracked.filter { !ids.contains($0.activityId) }
         tracked.removeAll { !ids.contains($0.activityId) }
-        // The app was not running, so the cause is unknown: the system may have ended it.
-        let reports = missing.map { Step.report($0.subject, instance: $0.instance, $0.endCause ?? .system) }
+        // The app was not running, so nobody reported the cause. A push may have ended it, too: the server knows that of what it started.
+        // Without the number of the start it would take the report for one about the newer activity of the subject.
+        let reports = missing.flatMap { activity -> [Step] in
+            let isKnown = activity.instance != nil || !subjects.contains(activity.subject)
+            let isSwiped = isKnown && activity.isSwiped(now: now, boot: boot)
+            return Self.report(activity, activity.endCause ?? (isSwiped ? .user : .system))
+        }
         return reports + check(present, now: now)
     }
 
     /// An activity appeared: the app requested it, or a push started it. An older one of the same subject is ended after the new one exists.
     public mutating func adopt(_ activity: SystemActivity, now: Timestamp) -> [Step] {
-        if tracked.contains(where: { $0.activityId == activity.activityId }) { return [] }
+        if let index = tracked.firstIndex(where: { $0.activityId == activity.activityId }) {
+            tracked[index].seenAt = now
+            return []
+        }
         let older = tracked.filter { $0.subject == activity.subject && $0.endCause == nil }
         tracked.append(
             Tracked(
                 activityId: activity.activityId,
                 subject: activity.subject,
                 instance: activity.instance,
-                adoptedAt: now
+                adoptedAt: now,
+                seenAt: now
             )
         )
         return older.flatMap { end($0.activityId, cause: .system) }
@@ -87,6 +114,11 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         guard let index = tracked.firstIndex(where: { $0.activityId == activityId }) else { return [] }
         let activity = tracked.remove(at: index)
         let cause = activity.endCause ?? (isDismissed ? .user : .system)
+        return Self.report(activity, cause)
+    }
+
+    /// A swipe is an unfollow.
+    private static func report(_ activity: Tracked, _ cause: DismissalCause) -> [Step] {
         let report = Step.report(activity.subject, instance: activity.instance, cause)
         return cause == .user ? [report, .unfollow(activity.subject)] : [report]
     }

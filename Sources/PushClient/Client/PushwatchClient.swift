@@ -21,6 +21,7 @@ public actor PushwatchClient {
     let storage: any PushStorage
     let secrets: any SecretStorage
     let now: @Sendable () -> Timestamp
+    private let boot: @Sendable () -> Timestamp?
     let newId: @Sendable () -> String
     private let events: @Sendable (ClientEvent) -> Void
     var state: State
@@ -39,6 +40,7 @@ public actor PushwatchClient {
     ///   - storage: Stores the state. What is no state of this client counts as none.
     ///   - secrets: Stores unregister secrets: the keychain.
     ///   - now: The wall clock.
+    ///   - boot: When the device was started, by the same clock; nil if that is not known. Read from the system by default.
     ///   - newId: Creates operation ids, unique for the installation; random UUIDs by default.
     ///   - events: Called with each failure, for the app's own log or its screens. The client logs them to the system's log as well.
     public init(
@@ -48,6 +50,7 @@ public actor PushwatchClient {
         storage: any PushStorage,
         secrets: any SecretStorage,
         now: @escaping @Sendable () -> Timestamp = { .now() },
+        boot: (@Sendable () -> Timestamp?)? = nil,
         newId: (@Sendable () -> String)? = nil,
         events: @escaping @Sendable (ClientEvent) -> Void = { _ in }
     ) {
@@ -57,6 +60,7 @@ public actor PushwatchClient {
         self.storage = storage
         self.secrets = secrets
         self.now = now
+        self.boot = boot ?? { DeviceBoot.moment() }
         self.newId = newId ?? { UUID().uuidString.lowercased() }
         self.events = events
         let (stored, event) = Self.load(storage)
@@ -99,7 +103,9 @@ public actor PushwatchClient {
     public func launch() async {
         await take(.processRestart)
         await take(.launch)
-        await perform(state.activities.restore(await system.activities(), now: now()))
+        // Where Live Activities are not allowed any more, the system took the activities away.
+        let boot = await system.areActivitiesAllowed() ? boot() : nil
+        await perform(state.activities.restore(await system.activities(), now: now(), boot: boot))
         await lookAtActivityTokens()
     }
 
