@@ -1,3 +1,4 @@
+import Access
 import AlertRules
 import Configuration
 import Delivery
@@ -105,7 +106,7 @@ extension ServerConfiguration {
             )
         }
         publicURL = try settings.url(.publicURL)?.withoutLastSlash
-        bootstrapKey = try settings.secret(.bootstrapKey, atLeast: 24)
+        bootstrapKey = try settings.secret(.bootstrapKey, atLeast: BootstrapKey.minimumLength)
         proxySignIn = try settings.proxySignIn()
         sessionLimits = try settings.sessionLimits()
         tokenKeys = try settings.tokenKeys()
