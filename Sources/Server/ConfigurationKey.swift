@@ -43,7 +43,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let databaseReadersURL = Self(
         "database.readersUrl",
         "connection to a streaming replica, from which pages and backtests are read",
-        standard: "database.url",
+        standard: "none: pages are read from database.url",
         isSecret: true
     )
     static let databaseReadersLag = Self(
@@ -80,12 +80,12 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
     static let labelApps = Self(
         "attempts.labels.apps",
-        "distinct apps per API key and day; further ones are counted as 'other'",
+        "distinct values of `app` counted separately for each API key and UTC day; further ones are counted as `other`",
         standard: "100"
     )
-    static let labelAppVersions = Self("attempts.labels.appVersions", "the same of app versions", standard: "1000")
-    static let labelProviderCodes = Self("attempts.labels.providerCodes", "the same of provider codes", standard: "1000")
-    static let labelPushTypes = Self("attempts.labels.pushTypes", "the same of push types", standard: "100")
+    static let labelAppVersions = Self("attempts.labels.appVersions", "the same limit for `appVersion`", standard: "1000")
+    static let labelProviderCodes = Self("attempts.labels.providerCodes", "the same limit for `providerErrorCode`", standard: "1000")
+    static let labelPushTypes = Self("attempts.labels.pushTypes", "the same limit for `pushType`", standard: "100")
     static let alertsMaxApps = Self("alerts.maxApps", "apps that a rule by app is evaluated for, at most", standard: "1000")
     static let migrationsDirectory = Self("migrations.directory", "the numbered .sql files", standard: "sql/migrations")
     static let httpHost = Self("http.host", "address to listen on", standard: "127.0.0.1")
@@ -130,7 +130,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         standard: "alerts:read,alerts:write"
     )
     static let logLevel = Self("log.level", "trace, debug, info, notice, warning, error or critical", standard: "info")
-    static let logFormat = Self("log.format", "text, json or auto (text on a terminal)", standard: "auto")
+    static let logFormat = Self("log.format", "text (human-readable), json or auto: text on a terminal, logfmt elsewhere", standard: "auto")
     static let metricsOpen = Self("metrics.open", "serve /metrics without a key", standard: "false")
     static let tokenKeys = Self(
         "token.keys",
@@ -184,7 +184,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
     static let deactivationLimiterRefusedPercent = Self(
         "sends.deactivationLimiter.refusedPercent",
-        "the same for all token rejections",
+        "the same share for all token rejections",
         standard: "25"
     )
     static let deactivationLimiterCount = Self(
@@ -208,9 +208,9 @@ package struct ConfigurationKey: Sendable, Hashable {
         standard: "no alert"
     )
     static let sendTexts = Self("sends.texts", "YAML file with titles and bodies that sends name, by app, name and locale")
-    static let liveStarts = Self("live.startsPerSecond", "Live Activity starts released per second", standard: "300")
-    static let liveStartsPerHour = Self("live.startsPerHour", "Live Activity starts for each device in an hour", standard: "3")
-    static let liveStartsPerDay = Self("live.startsPerDay", "the same in a day", standard: "6")
+    static let liveStarts = Self("live.startsPerSecond", "Live Activity starts released per second, by each instance", standard: "300")
+    static let liveStartsPerHour = Self("live.startsPerHour", "Live Activity starts of one device in an hour", standard: "3")
+    static let liveStartsPerDay = Self("live.startsPerDay", "Live Activity starts of one device in a day", standard: "6")
     static let liveChannels = Self(
         "live.channels",
         "broadcast channels (iOS 18) for matches: off, own (an unknown channel of the app is a leftover, and deleted) or shared (others "
