@@ -34,7 +34,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         self.isSecret = isSecret
     }
 
-    package static let databaseURL = Self("database.url", "PostgreSQL connection string or URI", isSecret: true)
+    package static let databaseURL = Self("database.url", "required: PostgreSQL connection string or URI", isSecret: true)
     static let databaseConnections = Self(
         "database.connections",
         "connections of this instance at most, 16 to 500, divided among ingestion, sending, alerting, Live Activities, readers and health",
@@ -134,8 +134,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let metricsOpen = Self("metrics.open", "serve /metrics without a key", standard: "false")
     static let tokenKeys = Self(
         "token.keys",
-        "file with the keys that push tokens are encrypted with, one id:base64 a line, the current one first; "
-            + "`pushwatch token-keys create` prints one"
+        "required with the roles api and send: file with the keys that push tokens are encrypted with, one id:base64 a line, the current "
+            + "one first; `pushwatch token-keys create` prints one"
     )
     static let alertsDirectory = Self("alerts.directory", "rules, runbooks and receivers", standard: "alerts")
     static let alertsLag = Self("alerts.lagSeconds", "how long after its end a minute is evaluated", standard: "60")
@@ -218,24 +218,39 @@ package struct ConfigurationKey: Sendable, Hashable {
         standard: "off"
     )
 
+    /// In the order of docs/operations.md.
     package static let all: [ConfigurationKey] = [
-        liveDirectory, livePrematch, sendTexts, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses,
-        proxyScopes, signInLifetime, signInIdle,
-        databaseURL, databaseConnections, databaseReadersURL, databaseReadersLag, databasePreparesStatements, adminDatabaseURL,
-        migrationsDirectory, attemptsRetention,
-        rollupsRetention, httpHost, httpPort,
-        labelApps, labelAppVersions, labelProviderCodes, labelPushTypes, ledgerCacheDirectory, ledgerFilterMemory, alertsMaxApps,
-        httpConnections,
-        httpConnectionsPerAddress,
-        httpIdleTimeout, httpHeaderTimeout, httpDrain, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL,
+        databaseURL, databaseConnections, databaseReadersURL, databaseReadersLag, databasePreparesStatements,
+        adminDatabaseURL,
+        attemptsRetention,
+        rollupsRetention,
+        ledgerCacheDirectory, ledgerFilterMemory,
+        labelApps, labelAppVersions, labelProviderCodes, labelPushTypes,
+        alertsMaxApps,
+        migrationsDirectory,
+        httpHost, httpPort, httpConnections, httpConnectionsPerAddress, httpIdleTimeout, httpHeaderTimeout, httpDrain, httpCertificate,
+        httpCertificateKey,
+        operatorsPort, operatorsHost,
+        publicURL,
         bootstrapKey,
+        signInLifetime, signInIdle, proxyHeader, proxyAddresses, proxyScopes,
         tokenKeys,
-        logLevel, logFormat, metricsOpen, alertsDirectory, alertsLag,
-        webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsApp, apnsProduction,
-        apnsSandbox, fcmAccountFile, fcmURL, credentialsFile, providersCA, providersConnections, sendRetryBase, matchFeedURLs,
-        matchFeedsFile, sendWebhooksFile,
-        deactivationLimiterPercent,
-        deactivationLimiterRefusedPercent, deactivationLimiterCount, sendBulkThreshold, usersIssuer, usersAudience, usersJWKS,
+        logLevel, logFormat,
+        metricsOpen,
+        alertsDirectory, alertsLag, webhookURL, webhookSecret, alertsHeartbeatURL,
+        apnsTeam, apnsKeyId, apnsKeyFile, apnsApp, apnsProduction, apnsSandbox,
+        fcmAccountFile, fcmURL,
+        credentialsFile,
+        providersCA, providersConnections,
+        sendRetryBase,
+        matchFeedURLs,
+        sendWebhooksFile,
+        matchFeedsFile,
+        sendBulkThreshold, deactivationLimiterPercent, deactivationLimiterRefusedPercent, deactivationLimiterCount,
+        liveDirectory, livePrematch,
+        sendTexts,
+        liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels,
+        usersJWKS, usersIssuer, usersAudience,
         devicesPerUser,
     ]
 }

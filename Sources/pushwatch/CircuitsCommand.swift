@@ -55,7 +55,11 @@ struct CircuitsCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var options: ConfigurationOptions
-        @Argument(help: "The circuit's id, as `pushwatch circuits list` shows it.") var id: Int64
+        @Argument(
+            help: "The circuit's id, as `pushwatch circuits list` shows it.",
+            transform: CommandID.shown(by: "pushwatch circuits list")
+        )
+        var id: Int64
         @Option(help: "Who closes it.") var author: String = NSUserName()
         @Flag(help: "Print JSON: the circuit's id.") var json = false
 

@@ -28,6 +28,7 @@ struct FeedsCommand: AsyncParsableCommand {
         @Option(help: "The URL of the feed, if the file has several.") var feed: String?
 
         func run() async throws {
+            guard FileManager.default.fileExists(atPath: file) else { throw CommandFailure.environment("\(file): no such file") }
             let feeds: [ScoreFeed]
             do {
                 feeds = try ScoreFeed.read(file: file)

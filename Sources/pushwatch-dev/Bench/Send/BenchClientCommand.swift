@@ -18,8 +18,8 @@ struct BenchClientCommand: AsyncParsableCommand {
                 --url https://127.0.0.1:18443/3/device/token
 
             All run in turns, and are compared by the processor time they take, so that the server's own speed matters little; but a \
-            server that writes each answer by itself makes every client read each by itself, so that a figure without its server says nothing. \
-            h2load is in Debian's package nghttp2-client, nghttpd in nghttp2-server. Build with `swift build -c release` first.
+            server that writes each answer by itself makes every client read each by itself, so that a figure without its server says \
+            nothing. h2load is in Debian's package nghttp2-client, nghttpd in nghttp2-server. Build with `swift build -c release` first.
             """
     )
 
