@@ -6,7 +6,8 @@ import Server
 package enum CommandProgram {
     package static let version = ServerConfiguration.currentVersion
     package static let exitCodes =
-        "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 environment error (a database, file or port is missing)."
+        "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 environment error (database, file, port, privilege or system limit), "
+        + "130 interrupted by Ctrl-C."
 
     package static func run(_ root: (some AsyncParsableCommand).Type) async {
         let command = Task { try await perform(root) }

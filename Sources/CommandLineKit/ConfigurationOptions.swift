@@ -25,7 +25,7 @@ package struct ConfigurationOptions: ParsableArguments {
                 environment[ConfigurationKey.adminDatabaseURL.environmentName] = database
             }
             let file = config ?? (local ? localFile(environment) : nil)
-            var configuration = try await ServerConfiguration.load(file: file, environment: environment)
+            var configuration = try await ServerConfiguration.load(file: file, environment: environment, local: local)
             configuration.migrationsDirectory = ProjectFiles.nextToProgram(configuration.migrationsDirectory)
             configuration.alertsDirectory = ProjectFiles.nextToProgram(configuration.alertsDirectory)
             configuration.liveDirectory = ProjectFiles.nextToProgram(configuration.liveDirectory)

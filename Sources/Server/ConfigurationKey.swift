@@ -34,7 +34,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         self.isSecret = isSecret
     }
 
-    package static let databaseURL = Self("database.url", "PostgreSQL connection string or URI", isSecret: true)
+    package static let databaseURL = Self("database.url", "required: PostgreSQL connection string or URI", isSecret: true)
     static let databaseConnections = Self(
         "database.connections",
         "connections of this instance at most, 16 to 500, divided among ingestion, sending, alerting, Live Activities, readers and health",
@@ -43,7 +43,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     static let databaseReadersURL = Self(
         "database.readersUrl",
         "connection to a streaming replica, from which pages and backtests are read",
-        standard: "database.url",
+        standard: "none: pages are read from database.url",
         isSecret: true
     )
     static let databaseReadersLag = Self(
@@ -80,12 +80,12 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
     static let labelApps = Self(
         "attempts.labels.apps",
-        "distinct apps per API key and day; further ones are counted as 'other'",
+        "distinct values of `app` counted separately for each API key and UTC day; further ones are counted as `other`",
         standard: "100"
     )
-    static let labelAppVersions = Self("attempts.labels.appVersions", "the same of app versions", standard: "1000")
-    static let labelProviderCodes = Self("attempts.labels.providerCodes", "the same of provider codes", standard: "1000")
-    static let labelPushTypes = Self("attempts.labels.pushTypes", "the same of push types", standard: "100")
+    static let labelAppVersions = Self("attempts.labels.appVersions", "the same limit for `appVersion`", standard: "1000")
+    static let labelProviderCodes = Self("attempts.labels.providerCodes", "the same limit for `providerErrorCode`", standard: "1000")
+    static let labelPushTypes = Self("attempts.labels.pushTypes", "the same limit for `pushType`", standard: "100")
     static let alertsMaxApps = Self("alerts.maxApps", "apps that a rule by app is evaluated for, at most", standard: "1000")
     static let migrationsDirectory = Self("migrations.directory", "the numbered .sql files", standard: "sql/migrations")
     static let httpHost = Self("http.host", "address to listen on", standard: "127.0.0.1")
@@ -130,12 +130,12 @@ package struct ConfigurationKey: Sendable, Hashable {
         standard: "alerts:read,alerts:write"
     )
     static let logLevel = Self("log.level", "trace, debug, info, notice, warning, error or critical", standard: "info")
-    static let logFormat = Self("log.format", "text, json or auto (text on a terminal)", standard: "auto")
+    static let logFormat = Self("log.format", "text (human-readable), json or auto: text on a terminal, logfmt elsewhere", standard: "auto")
     static let metricsOpen = Self("metrics.open", "serve /metrics without a key", standard: "false")
     static let tokenKeys = Self(
         "token.keys",
-        "file with the keys that push tokens are encrypted with, one id:base64 a line, the current one first; "
-            + "`pushwatch token-keys create` prints one"
+        "required with the roles api and send: file with the keys that push tokens are encrypted with, one id:base64 a line, the current "
+            + "one first; `pushwatch token-keys create` prints one"
     )
     static let alertsDirectory = Self("alerts.directory", "rules, runbooks and receivers", standard: "alerts")
     static let alertsLag = Self("alerts.lagSeconds", "how long after its end a minute is evaluated", standard: "60")
@@ -184,7 +184,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
     static let deactivationLimiterRefusedPercent = Self(
         "sends.deactivationLimiter.refusedPercent",
-        "the same for all token rejections",
+        "the same share for all token rejections",
         standard: "25"
     )
     static let deactivationLimiterCount = Self(
@@ -208,9 +208,9 @@ package struct ConfigurationKey: Sendable, Hashable {
         standard: "no alert"
     )
     static let sendTexts = Self("sends.texts", "YAML file with titles and bodies that sends name, by app, name and locale")
-    static let liveStarts = Self("live.startsPerSecond", "Live Activity starts released per second", standard: "300")
-    static let liveStartsPerHour = Self("live.startsPerHour", "Live Activity starts for each device in an hour", standard: "3")
-    static let liveStartsPerDay = Self("live.startsPerDay", "the same in a day", standard: "6")
+    static let liveStarts = Self("live.startsPerSecond", "Live Activity starts released per second, by each instance", standard: "300")
+    static let liveStartsPerHour = Self("live.startsPerHour", "Live Activity starts of one device in an hour", standard: "3")
+    static let liveStartsPerDay = Self("live.startsPerDay", "Live Activity starts of one device in a day", standard: "6")
     static let liveChannels = Self(
         "live.channels",
         "broadcast channels (iOS 18) for matches: off, own (an unknown channel of the app is a leftover, and deleted) or shared (others "
@@ -218,24 +218,39 @@ package struct ConfigurationKey: Sendable, Hashable {
         standard: "off"
     )
 
+    /// In the order of docs/operations.md.
     package static let all: [ConfigurationKey] = [
-        liveDirectory, livePrematch, sendTexts, liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels, proxyHeader, proxyAddresses,
-        proxyScopes, signInLifetime, signInIdle,
-        databaseURL, databaseConnections, databaseReadersURL, databaseReadersLag, databasePreparesStatements, adminDatabaseURL,
-        migrationsDirectory, attemptsRetention,
-        rollupsRetention, httpHost, httpPort,
-        labelApps, labelAppVersions, labelProviderCodes, labelPushTypes, ledgerCacheDirectory, ledgerFilterMemory, alertsMaxApps,
-        httpConnections,
-        httpConnectionsPerAddress,
-        httpIdleTimeout, httpHeaderTimeout, httpDrain, httpCertificate, httpCertificateKey, operatorsHost, operatorsPort, publicURL,
+        databaseURL, databaseConnections, databaseReadersURL, databaseReadersLag, databasePreparesStatements,
+        adminDatabaseURL,
+        attemptsRetention,
+        rollupsRetention,
+        ledgerCacheDirectory, ledgerFilterMemory,
+        labelApps, labelAppVersions, labelProviderCodes, labelPushTypes,
+        alertsMaxApps,
+        migrationsDirectory,
+        httpHost, httpPort, httpConnections, httpConnectionsPerAddress, httpIdleTimeout, httpHeaderTimeout, httpDrain, httpCertificate,
+        httpCertificateKey,
+        operatorsPort, operatorsHost,
+        publicURL,
         bootstrapKey,
+        signInLifetime, signInIdle, proxyHeader, proxyAddresses, proxyScopes,
         tokenKeys,
-        logLevel, logFormat, metricsOpen, alertsDirectory, alertsLag,
-        webhookURL, webhookSecret, alertsHeartbeatURL, apnsTeam, apnsKeyId, apnsKeyFile, apnsApp, apnsProduction,
-        apnsSandbox, fcmAccountFile, fcmURL, credentialsFile, providersCA, providersConnections, sendRetryBase, matchFeedURLs,
-        matchFeedsFile, sendWebhooksFile,
-        deactivationLimiterPercent,
-        deactivationLimiterRefusedPercent, deactivationLimiterCount, sendBulkThreshold, usersIssuer, usersAudience, usersJWKS,
+        logLevel, logFormat,
+        metricsOpen,
+        alertsDirectory, alertsLag, webhookURL, webhookSecret, alertsHeartbeatURL,
+        apnsTeam, apnsKeyId, apnsKeyFile, apnsApp, apnsProduction, apnsSandbox,
+        fcmAccountFile, fcmURL,
+        credentialsFile,
+        providersCA, providersConnections,
+        sendRetryBase,
+        matchFeedURLs,
+        sendWebhooksFile,
+        matchFeedsFile,
+        sendBulkThreshold, deactivationLimiterPercent, deactivationLimiterRefusedPercent, deactivationLimiterCount,
+        liveDirectory, livePrematch,
+        sendTexts,
+        liveStarts, liveStartsPerHour, liveStartsPerDay, liveChannels,
+        usersJWKS, usersIssuer, usersAudience,
         devicesPerUser,
     ]
 }

@@ -21,10 +21,12 @@ extension ServerConfiguration {
             try require(isDirectory(liveDirectory), .liveDirectory, liveDirectory, "is not a directory that can be read")
         }
         if let path = providersCAFile {
-            try require(isFile(path), .providersCA, path, "cannot be read")
+            try require(isFile(path), .providersCA, path, "cannot be read: \(FileFault.cause(path))")
             try require(TrustedAuthorities.canBeRead(from: path), .providersCA, path, "has no certificate in PEM form")
         }
-        if let users, !users.jwks.contains("://") { try require(isFile(users.jwks), .usersJWKS, users.jwks, "cannot be read") }
+        if let users, !users.jwks.contains("://") {
+            try require(isFile(users.jwks), .usersJWKS, users.jwks, "cannot be read: \(FileFault.cause(users.jwks))")
+        }
     }
 
     private func require(

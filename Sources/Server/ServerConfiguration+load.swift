@@ -1,3 +1,4 @@
+import Access
 import AlertRules
 import Configuration
 import Delivery
@@ -9,9 +10,12 @@ import Yams
 
 extension ServerConfiguration {
     /// Reads `PUSHWATCH_…` over the YAML file over the defaults. Unknown keys in either are errors.
+    ///
+    /// - Parameter local: a local installation would count as well, so an error may propose one.
     package static func load(
         file: String?,
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        local: Bool = false
     ) async throws -> ServerConfiguration {
         try checkEnvironment(environment)
         // Compose and shells make an empty one of a variable that is not set; the file counts.
@@ -22,7 +26,7 @@ extension ServerConfiguration {
         if let file, try hasSettings(file) {
             providers.append(try await FileProvider<YAMLSnapshot>(filePath: FilePath(file)))
         }
-        return try ServerConfiguration(Settings(providers), cacheDirectory: environment["CACHE_DIRECTORY"])
+        return try ServerConfiguration(Settings(providers), cacheDirectory: environment["CACHE_DIRECTORY"], local: local)
     }
 
     private static func checkEnvironment(_ environment: [String: String]) throws(ConfigurationError) {
@@ -35,7 +39,7 @@ extension ServerConfiguration {
     /// Whether a file has settings. Throws for one that has something else.
     private static func hasSettings(_ path: String) throws -> Bool {
         guard let text = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError("The configuration file \(path) cannot be read.")
+            throw ConfigurationError("The configuration file \(path) cannot be read: \(FileFault.cause(path)).")
         }
         let document: Any?
         do { document = try Yams.load(yaml: String(decoding: text, as: UTF8.self)) } catch {
@@ -68,12 +72,15 @@ extension ServerConfiguration {
         return mapping.flatMap { leaves(of: $0.value, under: prefix.isEmpty ? $0.key : "\(prefix).\($0.key)") }
     }
 
-    /// - Parameter cacheDirectory: the one that systemd made for the service.
-    private init(_ settings: Settings, cacheDirectory: String?) throws {
+    /// - Parameters:
+    ///   - cacheDirectory: the one that systemd made for the service.
+    ///   - local: a local installation would count as well.
+    private init(_ settings: Settings, cacheDirectory: String?, local: Bool) throws {
         guard let url = try settings.database(.databaseURL) else {
+            let (name, setting) = (ConfigurationKey.databaseURL.environmentName, ConfigurationKey.databaseURL.name)
+            let advice = local ? " Or start a local installation with `pushwatch-dev up` and run this in its directory." : ""
             throw ConfigurationError(
-                "No database is configured. Set \(ConfigurationKey.databaseURL.environmentName), pass --database, or start a local "
-                    + "installation with `pushwatch-dev up` and run this in its directory."
+                "No database is configured. Set \(name), `\(setting)` in the file of --config, or pass --database.\(advice)"
             )
         }
         self.init(databaseURL: url)
@@ -105,12 +112,13 @@ extension ServerConfiguration {
             )
         }
         publicURL = try settings.url(.publicURL)?.withoutLastSlash
-        bootstrapKey = try settings.secret(.bootstrapKey, atLeast: 24)
+        bootstrapKey = try settings.secret(.bootstrapKey, atLeast: BootstrapKey.minimumLength)
         proxySignIn = try settings.proxySignIn()
         sessionLimits = try settings.sessionLimits()
         tokenKeys = try settings.tokenKeys()
-        logLevel = try settings.choice(.logLevel) { Logger.Level(rawValue: $0) } ?? logLevel
-        logFormat = try settings.choice(.logFormat) { ["text", "json", "auto"].contains($0) ? $0 : nil } ?? logFormat
+        logLevel = try settings.choice(.logLevel, of: Logger.Level.allCases.map(\.rawValue)) { Logger.Level(rawValue: $0) } ?? logLevel
+        let formats = ["text", "json", "auto"]
+        logFormat = try settings.choice(.logFormat, of: formats) { formats.contains($0) ? $0 : nil } ?? logFormat
         metricsOpen = try settings.flag(.metricsOpen) ?? metricsOpen
         alertsDirectory = settings.text(.alertsDirectory) ?? alertsDirectory
         alertsLag = try settings.number(.alertsLag, 0...600).map { .seconds($0) } ?? alertsLag
@@ -145,6 +153,7 @@ extension ServerConfiguration {
         liveStartsPerHour = try settings.number(.liveStartsPerHour, 1...10_000) ?? liveStartsPerHour
         liveStartsPerDay = try settings.number(.liveStartsPerDay, 1...100_000) ?? liveStartsPerDay
         // YAML takes `off` for a truth value.
-        liveChannels = try settings.choice(.liveChannels) { $0 == "false" ? .off : ChannelMode(rawValue: $0) } ?? liveChannels
+        let modes = ChannelMode.allCases.map(\.rawValue)
+        liveChannels = try settings.choice(.liveChannels, of: modes) { $0 == "false" ? .off : ChannelMode(rawValue: $0) } ?? liveChannels
     }
 }

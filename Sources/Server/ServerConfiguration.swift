@@ -134,9 +134,9 @@ package struct ServerConfiguration: Sendable {
     package var sendRetryBase: Duration?
     /// Score feeds to poll.
     var matchFeeds: [ScoreFeed] = []
-    /// When so many tokens are refused that none is deactivated.
     /// A send with more deliveries is bulk unless it names a class.
     var bulkThreshold = 1000
+    /// When so many tokens are rejected that none is deactivated.
     var deactivationLimiter = DeactivationDecision.Limits()
     package var users: Users?
     /// Devices of a user at most.

@@ -6,7 +6,7 @@ import PushContract
 import ServiceKit
 
 extension ServerParts {
-    /// What `GET /ready` and the status page report. Only the database keeps a process from being ready.
+    /// What `GET /health/ready` reports. Only the database keeps a process from being ready.
     func addChecks() {
         health.addCheck("database") { [heartbeat] in await heartbeat.fault().map { .failing($0) } ?? .healthy }
         health.addCheck("credentials", isRequired: false) { [providers] in

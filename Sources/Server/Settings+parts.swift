@@ -31,7 +31,8 @@ extension Settings {
         var scopes: Set<Scope> = []
         for text in try list(.proxyScopes) {
             guard Scope(rawValue: text).isKnown else {
-                throw ConfigurationError("`\(ConfigurationKey.proxyScopes.name)`: there is no scope `\(text)`.")
+                let known = Scope.allScopes.map(\.rawValue).joined(separator: ", ")
+                throw ConfigurationError("`\(ConfigurationKey.proxyScopes.name)`: there is no scope `\(text)`; expected one of \(known).")
             }
             scopes.insert(Scope(rawValue: text))
         }
@@ -77,7 +78,8 @@ extension Settings {
     func tokenKeys() throws(ConfigurationError) -> TokenKeySet? {
         guard let path = text(.tokenKeys) else { return nil }
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError("\(ConfigurationKey.tokenKeys.environmentName): the file \(path) cannot be read.")
+            let (name, cause) = (ConfigurationKey.tokenKeys.environmentName, FileFault.cause(path))
+            throw ConfigurationError("\(name): the file \(path) cannot be read: \(cause).")
         }
         do {
             return try TokenKeySet(parsing: String(decoding: data, as: UTF8.self))

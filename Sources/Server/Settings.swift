@@ -27,16 +27,20 @@ struct Settings {
         guard let text = text(key) ?? reader.int(forKey: ConfigKey(key.name)).map(String.init) else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw ConfigurationError(
-                "\(key.environmentName) (`\(key.name)`) must be a whole number from \(range.lowerBound) to \(range.upperBound)."
+                "\(key.environmentName) (`\(key.name)`) must be a whole number from \(range.lowerBound) to \(range.upperBound), not "
+                    + "`\(text)`."
             )
         }
         return number
     }
 
-    func choice<Value>(_ key: ConfigurationKey, _ parse: (String) -> Value?) throws(ConfigurationError) -> Value? {
+    /// - Parameter values: what it may be, for the error.
+    func choice<Value>(_ key: ConfigurationKey, of values: [String], _ parse: (String) -> Value?) throws(ConfigurationError) -> Value? {
         guard let text = text(key) ?? reader.bool(forKey: ConfigKey(key.name)).map(String.init) else { return nil }
         guard let value = parse(text) else {
-            throw ConfigurationError("\(key.environmentName) (`\(key.name)`) cannot be `\(text)`: \(key.meaning).")
+            throw ConfigurationError(
+                "\(key.environmentName) (`\(key.name)`): unknown value `\(text)`; expected one of \(values.joined(separator: ", "))."
+            )
         }
         return value
     }
@@ -92,8 +96,8 @@ struct Settings {
         return urls
     }
 
-    /// From its own setting, or from the file that `…File` names, whose last line end does not count. Either form of the environment goes
-    /// before either form of the file.
+    /// From its own setting, or from the file that `…File` names, without its trailing newlines. Either form of the environment takes
+    /// precedence over either form of the file.
     func secret(_ key: ConfigurationKey, atLeast length: Int = 1) throws(ConfigurationError) -> String? {
         var secret: String?
         for reader in single where secret == nil {
@@ -102,7 +106,10 @@ struct Settings {
         }
         guard let secret else { return nil }
         guard secret.utf8.count >= length else {
-            throw ConfigurationError("\(key.environmentName) must have at least \(length) characters.")
+            let advice = length > 1 ? " Generate one with `openssl rand -base64 24`." : ""
+            throw ConfigurationError(
+                "\(key.environmentName) must have at least \(length) characters; it has \(secret.utf8.count).\(advice)"
+            )
         }
         return secret
     }
@@ -125,7 +132,8 @@ struct Settings {
     private func secretFromFile(_ key: ConfigurationKey, in reader: ConfigReader) throws(ConfigurationError) -> String? {
         guard let name = key.fileName, let path = reader.string(forKey: ConfigKey(name)), !path.isEmpty else { return nil }
         guard let bytes = FileManager.default.contents(atPath: path), let text = String(bytes: bytes, encoding: .utf8) else {
-            throw ConfigurationError("\(ConfigurationKey.environmentName(of: name)) names \(path), which cannot be read.")
+            let setting = ConfigurationKey.environmentName(of: name)
+            throw ConfigurationError("\(setting) names \(path), which cannot be read: \(FileFault.cause(path)).")
         }
         return String(text.reversed().drop(while: \.isNewline).reversed())
     }

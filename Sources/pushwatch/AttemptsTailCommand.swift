@@ -12,7 +12,7 @@ import Server
 struct AttemptsTailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
-        abstract: "Show the newest attempts, and with --follow the following ones.",
+        abstract: "Show the newest attempts; --follow keeps printing new ones.",
         discussion: "Reads the database; the newest attempt is the last line. Attempts that arrive late are shown too."
     )
 

@@ -12,8 +12,8 @@ struct CircuitsCommand: AsyncParsableCommand {
         abstract: "See what providers reject or cannot take, and send again.",
         discussion: """
             While a provider rejects a credential or a topic, answers every push with a server error, or cannot be reached, a circuit is \
-            open: the deliveries in its scope wait, and a probe now and then tests whether they go again. The first success closes the \
-            circuit, and everything due is sent at once, critical deliveries first. A changed credential is probed at once.
+            open: the deliveries in its scope wait, and a probe tests at intervals whether they succeed again. The first success closes \
+            the circuit, and everything due is sent at once, critical deliveries first. A changed credential is probed at once.
             """,
         subcommands: [List.self, Close.self]
     )
@@ -55,7 +55,11 @@ struct CircuitsCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var options: ConfigurationOptions
-        @Argument(help: "The circuit's id, as `pushwatch circuits list` shows it.") var id: Int64
+        @Argument(
+            help: "The circuit's id, as `pushwatch circuits list` shows it.",
+            transform: CommandID.shown(by: "pushwatch circuits list")
+        )
+        var id: Int64
         @Option(help: "Who closes it.") var author: String = NSUserName()
         @Flag(help: "Print JSON: the circuit's id.") var json = false
 

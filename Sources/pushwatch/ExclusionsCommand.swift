@@ -53,11 +53,20 @@ struct ExclusionsCommand: AsyncParsableCommand {
         @Option(help: "Who adds it.") var author: String = NSUserName()
         @Flag(help: "Print JSON, as `pushwatch exclusions list` does.") var json = false
 
-        func run() async throws {
+        func validate() throws {
+            _ = try period()
+            guard !reason.isEmpty else { throw ValidationError("--reason must not be empty.") }
+        }
+
+        private func period() throws -> (start: Timestamp, end: Timestamp) {
             let start = try ExclusionsCommand.minute(from, "--from")
             let end = try to.map { try ExclusionsCommand.minute($0, "--to") } ?? Timestamp.now().flooredToMinute()
             guard end > start else { throw ValidationError("--to must be after --from.") }
-            guard !reason.isEmpty else { throw ValidationError("--reason must not be empty.") }
+            return (start, end)
+        }
+
+        func run() async throws {
+            let (start, end) = try period()
             try await options.withPool { pool, _ in
                 let exclusion = ExcludedTime(from: start, to: end, reason: reason, author: author)
                 try await ExclusionStore.add(exclusion, recording: AuditRecorder(by: author), on: pool)
@@ -75,6 +84,8 @@ struct ExclusionsCommand: AsyncParsableCommand {
         @Argument(help: "Its first minute, as `pushwatch exclusions list` shows it.") var from: String
         @Option(help: "Who removes it.") var author: String = NSUserName()
         @Flag(help: "Print JSON: its first minute.") var json = false
+
+        func validate() throws { _ = try ExclusionsCommand.minute(from, "FROM") }
 
         func run() async throws {
             let start = try ExclusionsCommand.minute(from, "FROM")

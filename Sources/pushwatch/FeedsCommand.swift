@@ -16,7 +16,7 @@ struct FeedsCommand: AsyncParsableCommand {
     /// `pushwatch feeds check`
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check a file of score feeds, and show what becomes of a feed's answer.",
+            abstract: "Check a file of score feeds, and show the match states parsed from a saved response.",
             discussion: """
                 With --sample, prints the state of each match in a saved answer, one JSON object each, or what is wrong with it and where. Without \
                 it, checks the file alone. Exits with 1 if anything is wrong.
@@ -28,6 +28,7 @@ struct FeedsCommand: AsyncParsableCommand {
         @Option(help: "The URL of the feed, if the file has several.") var feed: String?
 
         func run() async throws {
+            guard FileManager.default.fileExists(atPath: file) else { throw CommandFailure.environment("\(file): no such file") }
             let feeds: [ScoreFeed]
             do {
                 feeds = try ScoreFeed.read(file: file)

@@ -44,6 +44,13 @@ struct KeysCommand: AsyncParsableCommand {
         @Option(help: "Who creates it.") var author: String = NSUserName()
         @Flag(help: "Print JSON: the key and its id.") var json = false
 
+        func validate() throws {
+            if let unknown = scope.first(where: { !Scope(rawValue: $0).isKnown }) {
+                let known = Scope.grantable.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("--scope: unknown scope \"\(unknown)\"; expected one of \(known).")
+            }
+        }
+
         func run() async throws {
             let made = try await withKeys(options) { store, transaction in
                 let now = Timestamp.now()

@@ -75,7 +75,11 @@ struct LimitersCommand: AsyncParsableCommand {
     /// What both decisions take.
     struct Decision: ParsableArguments {
         @OptionGroup var options: ConfigurationOptions
-        @Argument(help: "The limiter's id, as `pushwatch limiters list` shows it.") var id: Int64
+        @Argument(
+            help: "The limiter's id, as `pushwatch limiters list` shows it.",
+            transform: CommandID.shown(by: "pushwatch limiters list")
+        )
+        var id: Int64
         @Option(help: "Who decides.") var author: String = NSUserName()
         @Flag(help: "Print JSON: the number of tokens.") var json = false
 

@@ -10,10 +10,10 @@ struct RulesBacktestCommand: AsyncParsableCommand {
         commandName: "backtest",
         abstract: "Show the alerts the rules would have raised on stored history.",
         discussion: """
-            Evaluates the stored rollups as live evaluation does, minute by minute. It only reads. A ratio rule is evaluated from 14 days \
-            before --since, a baseline rule from 3 days before it with its reference days, so that an alert that was already firing is \
-            known. A rule that is not in force yet is shown as if it always had been. Alerts that another one would have suppressed \
-            (`suppressed_by`) are marked, and do not count as pages.
+            Evaluates the stored rollups as live evaluation does, minute by minute. It only reads. A ratio rule is evaluated from 14 \
+            days before --since, a baseline rule from 28 days before it (version 1: 3 days), with its reference days, so that an alert \
+            that was already firing is known. A rule that is not in force yet is shown as if it always had been. Alerts that another one \
+            would have suppressed (`suppressed_by`) are marked, and do not count as pages.
             """
     )
 

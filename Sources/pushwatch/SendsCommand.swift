@@ -8,7 +8,7 @@ import ServiceKit
 struct SendsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sends",
-        abstract: "Watch what becomes of sends, and the webhooks that are sent it.",
+        abstract: "Watch the outcomes of sends, and the webhooks that receive them.",
         subcommands: [Watch.self, Webhooks.self, Replay.self]
     )
 

@@ -29,6 +29,8 @@ struct ServeCommand: AsyncParsableCommand {
     var role: [String] = []
     @Flag(help: "Apply missing migrations before the start.") var migrate = false
 
+    func validate() throws { _ = try roles() }
+
     func run() async throws {
         var configuration = try await options.load(local: false)
         configuration.roles = try roles()

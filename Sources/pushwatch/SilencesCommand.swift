@@ -56,9 +56,13 @@ struct SilencesCommand: AsyncParsableCommand {
         @Flag(help: "Only show which of the alerts that fire now it would match.") var dryRun = false
         @Flag(help: "Print JSON, as POST /silences returns it.") var json = false
 
+        func validate() throws {
+            guard !match.isEmpty else { throw ValidationError("--match is missing.") }
+            for text in match { _ = try Self.matcher(text) }
+        }
+
         func run() async throws {
             let matchers = try match.map(Self.matcher)
-            guard !matchers.isEmpty else { throw ValidationError("--match is missing.") }
             try await options.withPool { pool, _ in
                 let now = Timestamp.now()
                 // Up to the end of the minute: times are shown without seconds.
@@ -85,11 +89,11 @@ struct SilencesCommand: AsyncParsableCommand {
 
         private static func matcher(_ text: String) throws -> SilenceMatcher {
             guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
-                throw ValidationError("--match \"\(text)\" is neither label=value nor label!=value.")
+                throw ValidationError("--match \"\(text)\": expected label=value or label!=value.")
             }
             let isEqual = text[text.index(before: sign)] != "!"
             let name = String(text[..<sign].dropLast(isEqual ? 0 : 1))
-            guard !name.isEmpty else { throw ValidationError("--match \"\(text)\" names no label.") }
+            guard !name.isEmpty else { throw ValidationError("--match \"\(text)\": the label is missing; expected label!=value.") }
             return SilenceMatcher(name: name, value: String(text[text.index(after: sign)...]), isEqual: isEqual)
         }
     }

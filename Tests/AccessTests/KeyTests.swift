@@ -46,7 +46,7 @@ import Testing
         #expect(cache.answer(for: [1], now: start - .seconds(1)) == nil)
     }
 
-    @Test("made-up keys neither grow the cache without end nor push real ones out")
+    @Test("invented keys neither grow the cache without end nor push real ones out")
     func cacheBound() {
         var cache = KeyCache()
         cache.store(key(), for: [9], asked: start)

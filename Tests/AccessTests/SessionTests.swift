@@ -112,7 +112,7 @@ struct SessionTests {
         }
     }
 
-    @Test("made-up cookies open nothing, whatever they look like")
+    @Test("invented cookies open nothing, whatever they look like")
     func invented() async throws {
         try await withInstance { instance, _ in
             let good = cookie(try await instance.sessions.open(key: Self.bootstrapKey, person: "ana", now: now))

@@ -36,7 +36,7 @@ import Testing
         do { return try await body() } catch { return (error as? Problem)?.code ?? "\(error)" }
     }
 
-    @Test("a good token names its user; keys of unknown types beside the right one do no harm")
+    @Test("a good token names its user; keys of unknown types next to the right one do no harm")
     func good() async throws {
         let keys = try jwks(key, kid: "k1", extra: #"{"kty":"new","kid":"n"},{"kty":"oct","kid":"o","k":"AAAA"},"#)
         #expect(try await verifier { keys }.userId(of: token(key), now: now) == "user-1")

@@ -45,7 +45,7 @@ struct ShippedRulesTests {
         }
     }
 
-    @Test("they pass the tests beside them", arguments: ["", "/examples"])
+    @Test("they pass the tests next to them", arguments: ["", "/examples"])
     func fixtures(folder: String) {
         let (report, findings) = RuleTestRunner.run(alertsDirectory: Self.alerts + folder)
         #expect(findings.map(\.description) == [])

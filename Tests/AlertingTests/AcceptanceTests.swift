@@ -53,7 +53,7 @@ struct AcceptanceTests {
     }
 
     @Test(
-        "the alert ends with the next minute, its receivers are told by whom and why; the level fires no more, a rise above it does; a backtest agrees"
+        "the alert ends with the next minute, its receivers learn by whom and why; the level fires no more, a rise does; a backtest agrees"
     )
     func accepts() async throws {
         try await withFiring([(0, 8), (200, 60)]) { pool, evaluator, clock in

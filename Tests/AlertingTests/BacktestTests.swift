@@ -181,7 +181,7 @@ struct BacktestTests {
         }
     }
 
-    @Test("a change of who is told is shown with what it would have changed, although the rule decides the same")
+    @Test("a change of who is notified is shown with what it would have changed, although the rule decides the same")
     func notificationDifference() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)

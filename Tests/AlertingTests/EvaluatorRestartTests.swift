@@ -128,7 +128,7 @@ struct EvaluatorRestartTests {
         }
     }
 
-    @Test("without traffic an alert is held, and says since when")
+    @Test("without traffic an alert keeps firing, and says since when")
     func keepsFiringWithoutData() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)

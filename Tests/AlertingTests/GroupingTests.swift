@@ -126,7 +126,7 @@ struct GroupingTests {
         }
     }
 
-    @Test("what ends, joins or is silenced before a second try changes nothing about a message that was tried; it is told in the next one")
+    @Test("what ends, joins or is silenced before a second attempt changes nothing about an attempted message; it is in the next one")
     func frozen() async throws {
         try await withNotifier(Self.receiver(), Wire { $0 == 1 ? 503 : 200 }) { pool, notifier, clock, wire in
             let ended = try await fire(pool, .ticket, at: clock.now)

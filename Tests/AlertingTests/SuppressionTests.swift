@@ -71,7 +71,7 @@ struct SuppressionTests {
         return BacktestReport(span: span, results: try await RuleBacktest(span: span, on: pool).run(rules))
     }
 
-    @Test("everything is refused: one page; the others are shown with their cause, and nobody is told of them at the end either")
+    @Test("everything is refused: one page; the others are shown with their cause, and nobody is notified of them at the end either")
     func onePage() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
@@ -125,7 +125,7 @@ struct SuppressionTests {
         }
     }
 
-    @Test("a credential that is refused later than that alert pages beside it")
+    @Test("a credential that is refused later than that alert pages in addition to it")
     func later() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)

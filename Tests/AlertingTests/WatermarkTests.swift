@@ -119,7 +119,7 @@ struct WatermarkTests {
         }
     }
 
-    @Test("a writer that holds outcomes for five minutes is told of, also while rules wait for it; the alert ends when they are written")
+    @Test("a writer that holds outcomes for five minutes fires an alert, also while rules wait for it; it ends when they are written")
     func told() async throws {
         try await withDatabase { pool in
             _ = try await Traffic(pool)

@@ -94,7 +94,7 @@ struct WhoKnowsTests {
         }
     }
 
-    @Test("a cause that a silence kept from everybody holds no page back; one that is silenced after it was delivered does")
+    @Test("a cause that a silence kept from everybody suppresses no page; one that is silenced after it was delivered does")
     func silenced() async throws {
         try await withDatabase { pool in
             let told = try await told(pool, receivers: Self.everybody, silenced: ("PushAuthFailing", 5))
@@ -159,7 +159,7 @@ struct WhoKnowsTests {
         }
     }
 
-    @Test("a cause whose message waits under a silence was told to nobody")
+    @Test("nobody was notified of a cause whose message waits under a silence")
     func silencedWhilePending() async throws {
         try await withDatabase { pool in
             let told = try await told(pool, receivers: Self.everybody, silenced: ("PushAuthFailing", 31))
@@ -168,7 +168,7 @@ struct WhoKnowsTests {
     }
 
     @Test(
-        "a phone that rings for what is critical only was not told of the page that explains it: it rings, the others do not, and it is told of the end"
+        "a phone for critical alerts only was not notified of the page that explains it: it rings, the others do not; it gets the end"
     )
     func routes() async throws {
         let receivers = """

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("an unforeseen error is 500 and tells nothing of itself")
+    @Test("an unexpected error is 500 and reveals nothing of itself")
     func noLeak() async throws {
         try await withEdge { router in
             router.get("boom", .open) { _, _ -> String in throw Leaky() }

@@ -48,7 +48,7 @@ extension WholeService {
             #expect(answer.status == 200, "\(answer.text.prefix(300))")
         }
 
-        @Test("a frozen holder is replaced and fenced off when it wakes up; a killed one is replaced; each alert is told once")
+        @Test("a frozen holder is replaced and fenced off when it wakes up; a killed one is replaced; each alert is notified once")
         func takeover() async throws {
             #expect(EvaluatorConfiguration().leaseDuration + EvaluatorConfiguration().pollInterval <= .seconds(15))
             let notifier = NotifierConfiguration(externalURL: "")

@@ -31,6 +31,37 @@ struct CommandTests {
         #expect(done.output.contains("\"30\" has no unit; write 30s"), "\(done.output)")
     }
 
+    static let wrongValues: [([String], String, String)] = [
+        (["limiters", "undo", "abc"], "it is not a whole number; `pushwatch limiters list` shows the ids", "limiters undo"),
+        (["limiters", "confirm", "abc"], "it is not a whole number; `pushwatch limiters list` shows the ids", "limiters confirm"),
+        (["circuits", "close", "abc"], "it is not a whole number; `pushwatch circuits list` shows the ids", "circuits close"),
+        (
+            ["silences", "add", "--match", "foo", "--reason", "x", "--duration", "30m"],
+            "--match \"foo\": expected label=value or label!=value", "silences add"
+        ),
+        (["exclusions", "add", "--from", "yesterday", "--reason", "x"], "--from \"yesterday\" is not an RFC 3339", "exclusions add"),
+        (["exclusions", "remove", "yesterday"], "FROM \"yesterday\" is not an RFC 3339", "exclusions remove"),
+        (["serve", "--role", "foo"], "--role: unknown role \"foo\"; expected api, ", "serve"),
+        (
+            ["keys", "create", "--name", "x", "--scope", "foo:bar"],
+            "--scope: unknown scope \"foo:bar\"; expected one of attempts:write, ", "keys create"
+        ),
+    ]
+
+    @Test("a wrong value is wrong usage of its command, before a database is asked for", arguments: wrongValues)
+    func wrongValue(arguments: [String], error: String, command: String) async throws {
+        let done = try await Shell.run(ServerProcess.binary, arguments)
+        #expect(done.code == 2 && done.output.contains(error), "\(done.output)")
+        #expect(done.output.contains("Usage: pushwatch \(command) "), "\(done.output)")
+    }
+
+    @Test("a file of score feeds that does not exist is named, and no setting")
+    func noFeedFile() async throws {
+        let done = try await Shell.run(ServerProcess.binary, ["feeds", "check", "/nowhere/feeds.yml"])
+        #expect(done.code == 3 && done.output.contains("/nowhere/feeds.yml: no such file"), "\(done.output)")
+        #expect(!done.output.contains("matches.feedsFile"), "\(done.output)")
+    }
+
     @Test("without a filter nothing is removed or retried", arguments: [["throttles", "remove"], ["dead-letters", "retry"]])
     func filterRequired(arguments: [String]) async throws {
         let done = try await Shell.run(ServerProcess.binary, arguments)
@@ -237,6 +268,7 @@ extension WholeService {
                 #expect(!sent.output.contains("cannot be reached") && !sent.output.contains("No API key"), "\(url): \(sent.output)")
                 let elsewhere = try await Shell.run(ServerProcess.binary, ["alerts", "list"], in: "/")
                 #expect(elsewhere.code == 2 && elsewhere.output.contains("No database is configured"), "\(elsewhere.output)")
+                #expect(elsewhere.output.contains("`pushwatch-dev up`"), "\(elsewhere.output)")
                 #expect(try await up.stop() == 0)
             }
         }

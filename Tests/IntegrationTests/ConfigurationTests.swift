@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Configuration")
 struct ConfigurationTests {
-    @Test("a secret may stand in a file of its own; the file's last line end does not count")
+    @Test("a secret can be read from a file; trailing newlines are ignored")
     func secretFromFile() async throws {
         try await withTestDirectory { directory in
             let path = directory + "/url"
@@ -66,7 +66,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("the environment goes before the file")
+    @Test("the environment overrides the file")
     func precedence() async throws {
         try await withTestDirectory { directory in
             let yaml = directory + "/pushwatch.yml"
@@ -76,7 +76,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("either form of a secret in the environment goes before either form in the file")
+    @Test("either form of a secret in the environment overrides either form in the file")
     func precedenceOfSecrets() async throws {
         try await withTestDirectory { directory in
             let (yaml, path) = (directory + "/pushwatch.yml", directory + "/url")
@@ -146,10 +146,24 @@ struct ConfigurationTests {
             (["PUSHWATCH_HTTP_PROT": "1"], "PUSHWATCH_HTTP_PROT is not a setting"), ([:], "No database is configured"),
             (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_PORT": "eighty"], "PUSHWATCH_HTTP_PORT"),
             (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_PORT_FILE": "/x"], "PUSHWATCH_HTTP_PORT_FILE is not a setting"),
-            (["PUSHWATCH_DATABASE_URL_FILE": "/nowhere/url"], "/nowhere/url, which cannot be read"),
+            (["PUSHWATCH_DATABASE_URL_FILE": "/nowhere/url"], "/nowhere/url, which cannot be read: No such file or directory."),
+            (
+                ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_TOKEN_KEYS": "/nowhere/keys"],
+                "the file /nowhere/keys cannot be read: No such file or directory."
+            ),
+            (
+                ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_LIVE_CHANNELS": "yes"],
+                "(`live.channels`): unknown value `yes`; expected one of off, own, shared."
+            ),
+            (
+                ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_LOG_FORMAT": "xml"],
+                "(`log.format`): unknown value `xml`; expected one of text, json, auto."
+            ),
+            (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_LOG_LEVEL": "loud"], "expected one of trace, debug, info, notice"),
+            (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_PORT": "99999"], "from 0 to 65535, not `99999`."),
             (
                 ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_BOOTSTRAP_KEY": "hush-hush"],
-                "PUSHWATCH_BOOTSTRAP_KEY must have at least 24"
+                "PUSHWATCH_BOOTSTRAP_KEY must have at least 24 characters; it has 9. Generate one with `openssl rand"
             ),
             (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "15"], "from 16 to 1100"),
             (["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_ATTEMPTS_RETENTION_DAYS": "401"], "(400) must be no less than"),

@@ -42,7 +42,7 @@ struct OutcomeWebhookFileTests {
             ("- {name: a b, url: \"https://a\"}", "webhook 1: `name` must be 1 to 64"),
             ("- {name: a, url: \"ftp://a\"}", "webhook 1: `url` must begin with https:// or http://"),
             ("- {name: a, url: \"https://a\"}", "webhook 1: `secretFiles` must be a list"),
-            ("- {name: a, url: \"https://a\", secretFiles: [/none]}", "webhook 1: /none cannot be read"),
+            ("- {name: a, url: \"https://a\", secretFiles: [/none]}", "webhook 1: /none cannot be read: No such file or directory."),
             ("- {name: a, url: \"https://a\", secretFiles: [FILE], apps: com.a}", "webhook 1: `apps` must be a list of texts"),
             ("- {name: a, url: \"https://a\", secretFiles: [FILE], events: [lost]}", "webhook 1: `lost` is no event; events are accepted"),
             (

@@ -67,7 +67,7 @@ extension WholeService {
                 #expect(try await metric("pushwatch_alert_rules_loaded", server) == before + 1)
                 let errors = try await server.api.get("/alerts").json["ruleErrors"] as? [String]
                 #expect(errors?.first?.contains("added.yml") == true)
-                #expect(server.log.contains("alert rules: ") && server.log.contains("added.yml"))
+                #expect(server.log.contains("an alert rule is broken") && server.log.contains("added.yml"))
                 try Self.added.replacing("40%", with: "45%").write(toFile: file, atomically: true, encoding: .utf8)
                 try await eventually("the mended rule is in force") {
                     try await server.api.get("/oncall/rules").text.contains("network above 45 % for 20 min")
@@ -92,7 +92,7 @@ extension WholeService {
                     let page = try await server.api.get(path).text
                     #expect(page.contains("receivers.yml") && page.contains("unknown key &#39;loud&#39;"), "\(path)")
                 }
-                #expect(server.log.contains("alert receivers: ") && server.log.contains("loud"))
+                #expect(server.log.contains("the alert receivers are broken") && server.log.contains("loud"))
                 let ready = try await server.api.get("/health/ready")
                 #expect(ready.status == 200 && ready.text.contains("receivers.yml is broken"))
                 try "receivers: [{ name: one, log: {} }]\n".write(toFile: file, atomically: true, encoding: .utf8)

@@ -18,7 +18,7 @@ extension WholeService {
             _ = try configuration.tokenCipher()
         }
 
-        @Test("a server with another key than the database's tokens were sealed with does not start")
+        @Test("a server with another key than the database's tokens were encrypted with does not start")
         func otherKey() async throws {
             try await withDatabaseURL { database in
                 try await withServer(ServerConfiguration.bare(database)) { url in

@@ -10,7 +10,7 @@ import Testing
 @Suite("Throttled updates")
 struct ThrottleTests {
     @Test(
-        "a throttle holds back what can wait, starts and ends as other sends, and lets wickets through; the newest state is sent after it"
+        "a throttle delays what can wait, starts and ends as other sends, and lets wickets through; the newest state is sent after it"
     )
     func throttled() async throws {
         try await LiveBench.with { bench in

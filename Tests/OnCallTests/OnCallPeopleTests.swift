@@ -211,7 +211,7 @@ struct OnCallPeopleTests {
         }
     }
 
-    @Test("a silence shows what it would hold back, holds it, and is audited; without a reason it is refused")
+    @Test("a silence shows what it would suppress, suppresses it, and is audited; without a reason it is refused")
     func silence() async throws {
         try await OnCallRoutesTests().withSite { client, pool in
             let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()

@@ -10,7 +10,7 @@ package struct BootstrapKey: Sendable {
     }
 
     package static let id = "bootstrap"
-    static let minimumLength = 20
+    package static let minimumLength = 24
 
     private let hash: [UInt8]
 

@@ -76,7 +76,7 @@ package final class KeyAuthenticator: Sendable {
         do {
             try await store.touch(id: key.id, now: now)
         } catch {
-            logger.debug("The last use of a key could not be noted", metadata: ["keyId": "\(key.id)", "error": "\(error)"])
+            logger.debug("the last use of a key could not be noted", metadata: ["keyId": "\(key.id)", "error": "\(error)"])
         }
     }
 }

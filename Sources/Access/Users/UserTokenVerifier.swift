@@ -52,7 +52,7 @@ package actor UserTokenVerifier {
         }
         // A key that is not known may be new: its users are not to be signed out because the issuer does not answer.
         guard let keys, !hasFailed || keys.canVerify(header) else {
-            throw Problem.unavailable("The keys of the user tokens' issuer cannot be loaded.", retryAfter: .seconds(10))
+            throw Problem.unavailable("the keys of the user tokens' issuer cannot be loaded.", retryAfter: .seconds(10))
         }
         return keys
     }
@@ -77,7 +77,7 @@ package actor UserTokenVerifier {
         } catch {
             try Task.checkCancellation()
             hasFailed = true
-            logger.warning("The keys of the user tokens' issuer were not loaded", metadata: ["error": "\(error)", "issuer": "\(issuer)"])
+            logger.warning("the keys of the user tokens' issuer were not loaded", metadata: ["error": "\(error)", "issuer": "\(issuer)"])
         }
         tried = now
     }

@@ -61,7 +61,7 @@ package struct DeadMansSwitch: Service {
             let answer = try await send(request)
             let isHealthy = (200..<300).contains(answer.status)
             count(isHealthy ? "answered" : "refused")
-            if !isHealthy { logger.warning("the heartbeat URL answered \(answer.status)") }
+            if !isHealthy { logger.warning("the heartbeat URL refused the call", metadata: ["status": "\(answer.status)"]) }
             return isHealthy
         } catch {
             // The URL is a secret, so what the client says about it is not logged.

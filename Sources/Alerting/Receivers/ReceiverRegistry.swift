@@ -89,7 +89,7 @@ package final class ReceiverRegistry: Sendable {
         }
         loaded.record(count)
         broken.record(fault == nil ? 0 : 1)
-        if let fault { logger.error("alert receivers: \(fault)") }
+        if let fault { logger.error("the alert receivers are broken", metadata: ["error": "\(fault)"]) }
         logger.info("alert receivers read", metadata: ["receivers": "\(count)", "broken": "\(fault != nil)"])
     }
 }

@@ -80,7 +80,7 @@ package final class RuleRegistry: Sendable {
         let errors = findings.filter { $0.severity == .error }
         loaded.record(rules.count)
         broken.record(errors.count)
-        for finding in errors { logger.error("alert rules: \(finding)") }
+        for finding in errors { logger.error("an alert rule is broken", metadata: ["error": "\(finding)"]) }
         logger.info("alert rules read", metadata: ["rules": "\(rules.count)", "errors": "\(errors.count)"])
     }
 }

@@ -73,11 +73,11 @@ package struct AnalystWatchdog: Service {
         case .cancel(let cause):
             guard try await AnalystSessionStatements.cancel(session, on: pool) else { return }
             round.cancelled += 1
-            logger.notice("analyst's statement cancelled: \(cause.rawValue)", metadata: session.metadata)
+            logger.notice("analyst's statement cancelled", metadata: session.metadata.merging(["cause": "\(cause.rawValue)"]) { $1 })
         case .terminate(let cause):
             guard try await AnalystSessionStatements.terminate(session, on: pool) else { return }
             round.terminated += 1
-            logger.notice("analyst's session ended: \(cause.rawValue)", metadata: session.metadata)
+            logger.notice("analyst's session ended", metadata: session.metadata.merging(["cause": "\(cause.rawValue)"]) { $1 })
         }
     }
 }

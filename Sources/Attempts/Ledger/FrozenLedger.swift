@@ -87,8 +87,10 @@ package struct FrozenLedger: Service {
     private func use(_ filter: BloomFilter, _ generation: FrozenGeneration, _ how: String) {
         hints.use(filter, of: generation)
         logger.info(
-            "filter of a frozen ledger generation \(how)",
-            metadata: ["generation": "\(generation.number)", "keys": "\(filter.count)", "bytes": "\(filter.bytes.count)"]
+            "a filter of a frozen ledger generation is in use",
+            metadata: [
+                "generation": "\(generation.number)", "origin": "\(how)", "keys": "\(filter.count)", "bytes": "\(filter.bytes.count)",
+            ]
         )
     }
 

@@ -42,9 +42,9 @@ struct ProblemMiddleware: RouterMiddleware {
     private func log(_ error: any Error, as problem: Problem, context: PushwatchContext) {
         guard problem.status.kind == .serverError else { return }
         var metadata: Logger.Metadata = ["status": "\(problem.status.code)", "code": "\(problem.code)", "reason": "\(error)"]
-        guard problem.status == .serviceUnavailable else { return context.logger.error("Request failed", metadata: metadata) }
+        guard problem.status == .serviceUnavailable else { return context.logger.error("request failed", metadata: metadata) }
         guard let leftOut = overload.admit(now: .now) else { return }
         if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
-        context.logger.warning("Request failed", metadata: metadata)
+        context.logger.warning("request failed", metadata: metadata)
     }
 }

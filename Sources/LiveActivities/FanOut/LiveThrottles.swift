@@ -3,7 +3,8 @@ import PushContract
 
 /// The throttles of non-critical sends, as they suppress updates: what can wait takes from the same allowance as other non-critical sends.
 ///
-/// Critical are starts, ends, and updates that report an event of priority 1 to 11 (or that their caller called critical): they always go.
+/// Exempt are updates that report an event of priority 1 to 11, or that their caller called critical. Starts and ends are deliveries of the
+/// send queue and are throttled there.
 struct LiveThrottles: Sendable {
     /// A throttled update looks again after this.
     static let retryInterval = Duration.seconds(1)

@@ -29,7 +29,7 @@ struct PageFaults: RouterMiddleware {
             response.headers.append(contentsOf: problem.headers)
             return response
         } catch let error as PostgresError {
-            context.logger.warning("Page failed", metadata: ["reason": "\(error)"])
+            context.logger.warning("page failed", metadata: ["reason": "\(error)"])
             return page(error.pageTitle, error.pageDetail(isForm: request.isForm), status: .serviceUnavailable, request, context)
         }
     }

@@ -100,7 +100,7 @@ struct AlertmanagerTests {
         }
     }
 
-    @Test("while the database is away what fired is told on, marked as stale, and ends only when an end is seen")
+    @Test("while the database is unreachable what fired is repeated, marked as stale, and ends only when an end is seen")
     func databaseAway() async throws {
         try await withAlertmanager { (parts: Parts) async throws -> Void in
             parts.clock.set(.now())

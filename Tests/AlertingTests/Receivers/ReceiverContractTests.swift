@@ -134,7 +134,7 @@ struct ReceiverContractTests {
         #expect(keys[2].hasPrefix("pushwatch:") && keys[2].hasSuffix("0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"))
     }
 
-    @Test("PagerDuty is not told of an alert that ended before it could be told; Slack is told of both in one message")
+    @Test("PagerDuty is not notified of an alert that ended before it could be; Slack is notified of both in one message")
     func endedUndelivered() async throws {
         try await withDatabase { pool in
             let (chat, pager) = (Hook(checking: Contracts.slack), Hook(checking: Contracts.pagerDuty))

@@ -9,7 +9,7 @@ struct TokenCipherTests {
 
     init() throws { token = try PushToken(RegistryBench.token(1), provider: .apns) }
 
-    @Test("a sealed token opens with its kind and hash, and with nothing else")
+    @Test("an encrypted token is decrypted with its kind and hash, and with nothing else")
     func bound() throws {
         let cipher = TokenCipher(.random())
         let encrypted = try cipher.encrypt(token, as: .push)

@@ -39,7 +39,7 @@ struct TokenRotationTests {
         }
     }
 
-    @Test("a rotation seals every token with the new key, beside registrations, and afterwards the old key can go")
+    @Test("a rotation encrypts every token with the new key, during registrations, and afterwards the old key can go")
     func rotates() async throws {
         try await withDatabase { pool in
             let old = TokenKeySet.random(id: "old")
@@ -122,7 +122,7 @@ struct TokenRotationTests {
         }
     }
 
-    @Test("the update tokens of activities are among what is sealed and rotated")
+    @Test("the update tokens of activities are among what is encrypted and rotated")
     func columns() {
         #expect(
             EncryptedColumn.all.map(\.name) == [

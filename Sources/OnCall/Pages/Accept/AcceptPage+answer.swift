@@ -19,7 +19,7 @@ extension AcceptPage {
         guard let alert = try await call.site.actions.alert(try call.alertId()) else { throw PageCall.unknownAlert }
         if let problem = AcceptanceRequest.refusal(of: alert, at: call.now) { throw problem }
         try await call.site.actions.accept(alert, reason: wanted.reason, recording: try call.audit())
-        call.context.logger.info("A level was accepted as normal", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
+        call.context.logger.info("a level was accepted as normal", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
         return PageResponse.seeOther(alert.pagePath)
     }
 
@@ -29,7 +29,7 @@ extension AcceptPage {
         guard let id = UUID(uuidString: try call.parameter("id")),
             let undone = try await call.site.actions.undoAcceptance(id, recording: try call.audit())
         else { throw Problem.notFound("There is no acceptance in force with this id.") }
-        call.context.logger.info("An acceptance was undone", metadata: ["rule": "\(undone.rule)", "group": "\(undone.group)"])
+        call.context.logger.info("an acceptance was undone", metadata: ["rule": "\(undone.rule)", "group": "\(undone.group)"])
         return PageResponse.seeOther(ReturnPath(form["back"]).path)
     }
 }

@@ -16,7 +16,7 @@ extension SilencePage {
         guard let alert = try await actions.alert(try call.alertId()) else { throw PageCall.unknownAlert }
         let draft = try SilenceDraft(try await call.form(), of: alert)
         try await actions.silence(draft, recording: try call.audit())
-        call.context.logger.info("Alerts silenced", metadata: ["rule": "\(alert.rule)", "minutes": "\(draft.minutes)"])
+        call.context.logger.info("alerts silenced", metadata: ["rule": "\(alert.rule)", "minutes": "\(draft.minutes)"])
         return PageResponse.seeOther(alert.pagePath)
     }
 }

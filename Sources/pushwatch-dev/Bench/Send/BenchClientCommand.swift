@@ -10,12 +10,16 @@ struct BenchClientCommand: AsyncParsableCommand {
         commandName: "client",
         abstract: "The HTTP/2 client alone next to h2load, on the same server.",
         discussion: """
-            Any HTTP/2 server that answers a POST with 200 will do; the load is a push of usual size. For instance:
-              nghttpd -d /srv/www 18443 key.pem cert.pem     (with a file /srv/www/3/device/token)
-              pushwatch-dev bench client --url https://127.0.0.1:18443/3/device/token --ca-file cert.pem
-            All run in turns, and are compared by the processor time they take, so that the server's own speed matters little; but a server
-            that writes each answer by itself makes every client read each by itself, so that a figure without its server says nothing.
-            h2load is in Debian's package nghttp2-client, nghttpd in nghttp2-server. Build with `swift build -c release` first.
+            Any HTTP/2 server that answers a POST with 200 will do; the load is a push of usual size. For instance, with a file \
+            /srv/www/3/device/token:
+
+              nghttpd -d /srv/www 18443 key.pem cert.pem
+              pushwatch-dev bench client --ca-file cert.pem \\
+                --url https://127.0.0.1:18443/3/device/token
+
+            All run in turns, and are compared by the processor time they take, so that the server's own speed matters little; but a \
+            server that writes each answer by itself makes every client read each by itself, so that a figure without its server says \
+            nothing. h2load is in Debian's package nghttp2-client, nghttpd in nghttp2-server. Build with `swift build -c release` first.
             """
     )
 

@@ -11,16 +11,27 @@ extension BenchCommand {
             commandName: "send",
             abstract: "Measure sending, from the client to the queue, in three parts.",
             discussion: """
-                client      the HTTP/2 client alone next to h2load, where nghttp2-client is installed (`bench client` does it against any
-                            server), and what the provider simulator can take at most: by its processor time, and from h2load
-                end-to-end  POST /sends to the durable attempt over 1, 2 and 4 connections to the provider, with the processor time of server,
-                            database and simulator, the time from enqueuing to the written answer at half that rate, and the rate as a ratio
-                            to the provider's client without queue and rows, measured before and after
-                            (and, with --compare-with, to another program's, which is called with the address, the CA file, a provider token, the
-                            topic, the number of requests and how many may be under way; `make bench-compare` builds one on AsyncHTTPClient)
-                drain       a full queue, alone and next to an old snapshot (`bench drain` does only that)
+                client
+                  the HTTP/2 client alone next to h2load, where nghttp2-client
+                  is installed (`bench client` does it against any server), and
+                  what the provider simulator can take at most: by its processor
+                  time, and from h2load
+                end-to-end
+                  POST /sends to the durable attempt over 1, 2 and 4 connections
+                  to the provider: the processor time of server, database and
+                  simulator, the time from enqueuing to the written answer at
+                  half that rate, and the rate as a ratio to the provider's
+                  client without queue and rows, measured before and after.
+                  --compare-with adds the ratio to another program's: it is
+                  called with the address, the CA file, a provider token, the
+                  topic, the number of requests and how many may be under way;
+                  `make bench-compare` builds one on AsyncHTTPClient
+                drain
+                  a full queue, alone and next to an old snapshot (`bench drain`
+                  does only that)
 
-                Server and simulator run in processes of their own, against a scratch database. Build with `swift build -c release` first.
+                Server and simulator run in processes of their own, against a scratch \
+                database. Build with `swift build -c release` first.
                 """
         )
 
