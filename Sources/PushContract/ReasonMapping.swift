@@ -55,6 +55,7 @@ public enum ReasonMapping {
 
     /// The meaning of a refusal by Google's OAuth token endpoint: the credential is refused, or the endpoint is out of order or too busy.
     public static func oauth(status: Int, error: String?) -> Classification {
+        if (500...599).contains(status) { return Classification(.provider5xx, retry: .backoff) }
         if isUnavailable(oauthStatus: status) { return network }
         return Classification(.auth, retry: .afterFix)
     }

@@ -124,6 +124,18 @@ import Testing
         #expect(loads.count == 2)
     }
 
+    @Test("keys that were loaded by a clock a day ahead are loaded again when the clock is set back")
+    func clockSetBack() async throws {
+        let newKey = ES256PrivateKey()
+        let (old, new) = (try jwks(key, kid: "k1"), try jwks(newKey, kid: "k2"))
+        let loads = Loads()
+        let verifier = verifier { loads.next() == 1 ? old : new }
+        let early = try await token(key) { $0.exp = Double(now.seconds) + 100_000 }
+        #expect(try await verifier.userId(of: early, now: now + .seconds(86_400)) == "user-1")
+        #expect(try await verifier.userId(of: token(newKey, kid: "k2"), now: now) == "user-1")
+        #expect(loads.count == 2)
+    }
+
     @Test("without keys it is 503, and keys once loaded survive a failure")
     func failing() async throws {
         struct Away: Error {}

@@ -107,10 +107,13 @@ import Testing
     }
 
     @Test(
-        "without an access token nothing is sent: refused is the credential, no answer is the network",
+        "without an access token nothing is sent: refused is the credential, a server error the provider, no answer the network",
         arguments: [
             (FaultRule(.oauth, status: 400, reason: "invalid_grant"), Classification(.auth, retry: .afterFix), "invalid_grant"),
-            (FaultRule(provider: .oauth, effect: .html(status: 503)), ReasonMapping.network, "TokenEndpointFailed"),
+            (
+                FaultRule(provider: .oauth, effect: .html(status: 503)), Classification(.provider5xx, retry: .backoff),
+                "TokenEndpointFailed"
+            ),
             (FaultRule(provider: .oauth, effect: .hang), ReasonMapping.network, "ResponseTimeout"),
         ]
     )

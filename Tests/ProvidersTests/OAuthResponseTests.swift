@@ -13,11 +13,12 @@ import Testing
     }
 
     @Test(
-        "a refusal is about the credential, an outage is like the network",
+        "a refusal is about the credential, an outage is the provider's, and one that is too busy is like the network",
         arguments: [
             (400, #"{"error":"invalid_grant"}"#, ReasonCode.auth, RetryClass.afterFix, "invalid_grant"),
             (401, #"{"error":"unauthorized_client"}"#, .auth, .afterFix, "unauthorized_client"),
-            (503, "<html></html>", .network, .backoff, "TokenEndpointFailed"),
+            (503, "<html></html>", .provider5xx, .backoff, "TokenEndpointFailed"),
+            (429, "<html></html>", .network, .backoff, "TokenEndpointFailed"),
             (200, #"{"token_type":"Bearer"}"#, .auth, .afterFix, "TokenEndpointFailed"),
             (200, #"{"access_token":"a\u000d\u000ab"}"#, .auth, .afterFix, "TokenEndpointFailed"),
         ] as [(Int, String, ReasonCode, RetryClass, String)]

@@ -142,7 +142,7 @@ struct OutcomeMatrixTests {
     }
 
     @Test(
-        "OAuth: a refusal is the credential's fault, an outage of the token endpoint the network's",
+        "OAuth: a refusal is the credential's fault, a server error of the token endpoint the provider's, 429 the network's",
         arguments: [(400, "invalid_grant"), (401, "unauthorized_client"), (429, "rate_limit_exceeded"), (503, "internal_failure")]
     )
     func oauth(status: Int, error: String) async throws {
@@ -150,7 +150,7 @@ struct OutcomeMatrixTests {
             simulation.simulator.setFaults([FaultRule(.oauth, status: status, reason: error)])
             let outcome = await simulation.send(by: try simulation.fcm())
             #expect(outcome.status == .failed && !outcome.outcomeUnknown)
-            #expect(outcome.reasonCode == (status >= 429 ? .network : .auth))
+            #expect(outcome.reasonCode == (status >= 500 ? .provider5xx : status == 429 ? .network : .auth))
             #expect(outcome.retryClass == (status >= 429 ? .backoff : .afterFix))
             #expect(outcome.refusalScope == (status >= 429 ? .provider : .credential))
             #expect(simulation.simulator.statistics.answers["fcm"] == nil)

@@ -68,6 +68,13 @@ import Testing
         #expect(state.step(now: Self.start + .seconds(3604)) == .renew)
     }
 
+    @Test("a refusal by a clock that was ahead is forgotten when the clock is set back")
+    func clockSetBack() {
+        var state = FCMTokenState()
+        state.failed(PushOutcome.failed(ReasonMapping.network, detail: "down"), now: Self.start + .seconds(3600))
+        #expect(state.step(now: Self.start) == .renew)
+    }
+
     @Test("a refused access token is dropped, its successor is not")
     func discard() {
         var state = FCMTokenState()

@@ -80,6 +80,9 @@ struct ReasonMappingTests {
     @Test("T-28: every 5xx, and a provider that calls itself unavailable, is provider_5xx")
     func provider5xx() {
         for status in 500...599 { #expect(reason(apns: status) == .provider5xx && reason(fcm: status) == .provider5xx) }
+        for status in 500...599 {
+            #expect(ReasonMapping.oauth(status: status, error: nil) == Classification(.provider5xx, retry: .backoff))
+        }
         #expect(reason(apns: 503, "ServiceUnavailable") == .provider5xx && reason(fcm: 503, "UNAVAILABLE") == .provider5xx)
         #expect(reason(sender: "messaging/server-unavailable") == .provider5xx)
     }
@@ -93,7 +96,7 @@ struct ReasonMappingTests {
         #expect(reason(fcm: 401) == .auth && reason(fcm: 403) == .auth)
         #expect(ReasonMapping.oauth(status: 400, error: "invalid_grant").reasonCode == .auth)
         // Google is too busy, or does not wait any more: nothing of the credential.
-        for status in [408, 429, 503] { #expect(ReasonMapping.oauth(status: status, error: nil) == ReasonMapping.network) }
+        for status in [408, 429] { #expect(ReasonMapping.oauth(status: status, error: nil) == ReasonMapping.network) }
     }
 
     @Test("T-31: every other code is unknown")

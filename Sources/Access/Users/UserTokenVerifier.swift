@@ -59,7 +59,9 @@ package actor UserTokenVerifier {
 
     private func isDue(_ header: TokenHeader, now: Timestamp) -> Bool {
         guard let tried else { return true }
-        let age = now - tried
+        // In either direction: a clock that was ahead and is set back does not keep the keys for longer, and requests that come in another
+        // order than their `now` do not load them again.
+        let age = max(now - tried, tried - now)
         // Where a load failed the minimum age is lower: users wait for it.
         if keys == nil || hasFailed && keys?.canVerify(header) != true { return age >= .seconds(5) }
         return age >= Self.maximumAge || (age >= Self.minimumAge && keys?.canVerify(header) != true)

@@ -19,10 +19,10 @@ struct FCMTokenState: Sendable {
 
     private var token: String?
     private var expiresAt = Timestamp(microseconds: 0)
-    private var failure: (outcome: PushOutcome, until: Timestamp)?
+    private var failure: (outcome: PushOutcome, at: Timestamp)?
 
     func step(now: Timestamp) -> Step {
-        let paused = failure.flatMap { $0.until > now ? $0.outcome : nil }
+        let paused = failure.flatMap { Self.isPaused(after: $0.outcome, at: $0.at, now: now) ? $0.outcome : nil }
         guard let token, now < expiresAt else { return paused.map(Step.fail) ?? .renew }
         if expiresAt - now > FCMTokenState.ahead || paused != nil { return .use(token) }
         return .useAndRenew(token)
@@ -36,7 +36,13 @@ struct FCMTokenState: Sendable {
 
     /// The old token stays in use until it expires.
     mutating func failed(_ outcome: PushOutcome, now: Timestamp) {
-        failure = (outcome, now + min(max(FCMTokenState.pause, outcome.retryAfter ?? .zero), FCMTokenState.longestPause))
+        failure = (outcome, now)
+    }
+
+    /// By the distance in either direction: a clock that was ahead and is set back does not prolong the pause, and who waited for a renewal
+    /// with an earlier `now` does not repeat it.
+    private static func isPaused(after outcome: PushOutcome, at failedAt: Timestamp, now: Timestamp) -> Bool {
+        max(now - failedAt, failedAt - now) < min(max(pause, outcome.retryAfter ?? .zero), longestPause)
     }
 
     /// FCM refused this token; ignored if the token was replaced already.
