@@ -1,3 +1,4 @@
+import Logging
 import Postgres
 import Providers
 import PushContract
