@@ -154,7 +154,7 @@ struct EvaluatorRestartTests {
             try await first.evaluate(minutes: 40)
             try await second.evaluate(minutes: 50)
             #expect(try await Recorded.transitions(pool) == [], "the second one waits")
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            try await expireLeases(on: pool)
             let stale = try #require(try await lease(pool))
             try await second.evaluate(minutes: 50)
             try await first.evaluate(minutes: 60)
@@ -195,7 +195,7 @@ struct EvaluatorRestartTests {
             try await trace(try await Traffic(pool))
             let second = RuleEvaluator.forTest(pool)
             let first = RuleEvaluator.forTest(pool) { _ in
-                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                try await expireLeases(on: pool)
                 try await second.evaluate(minutes: 50)
                 return BacklogNumbers(waiting: 0)
             }

@@ -148,7 +148,7 @@ struct NotifierTests {
         let evaluator = RuleEvaluator.forTest(pool, clock: clock)
         clock.set((Traffic.start + 60).timestamp + .seconds(60))
         // The evaluator of the set-up still holds the lease.
-        try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+        try await expireLeases("evaluator", on: pool)
         try await evaluator.evaluate(minutes: 60)
     }
 
@@ -248,7 +248,7 @@ struct NotifierTests {
             let second = Notifier.forTest(pool, receivers: receivers, clock: clock) { record($0) }
             let first = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
                 // While the first is sending, its lease and its claim run out and the second one works.
-                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'notifier'")
+                try await expireLeases("notifier", on: pool)
                 try await pool.execute("UPDATE notifications SET leaseUntil = clock_timestamp()")
                 try await second.deliverDue()
                 return record(request)

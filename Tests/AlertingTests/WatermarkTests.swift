@@ -80,12 +80,12 @@ struct WatermarkTests {
             try await HeartbeatStore.record(UUID(), at: clock.now, uncommittedSince: Self.at(57), on: pool)
             for _ in 1...2 { try await first.evaluate() }
             #expect(log.events.count == 1)
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            try await expireLeases(on: pool)
             try await second.evaluate()
             // The second one holds the lease.
             try await first.evaluate()
             #expect(log.events.count == 1)
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            try await expireLeases(on: pool)
             for _ in 1...2 { try await first.evaluate() }
             #expect(log.events.count == 2)
         }

@@ -61,6 +61,11 @@ extension RuleEvaluator {
     }
 }
 
+/// As if the holder of this lease, or of any, had not been heard of for as long as it lasts.
+func expireLeases(_ name: String? = nil, on pool: PostgresPool) async throws {
+    try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE coalesce(name = \(name), true)")
+}
+
 /// Makes each evaluation of the rule fail until its row `x` is deleted.
 func breakCheckpoint(of rule: String, _ pool: PostgresPool) async throws {
     try await pool.execute(
