@@ -82,7 +82,7 @@ struct AcceptanceTests {
             #expect(evaluator.faults == [:])
             #expect(try await backtest(pool, through: 239) == told)
             // A new process, which knows nothing but the database, comes to the same.
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+            try await expireLeases("evaluator", on: pool)
             let second = RuleEvaluator.forTest(pool, [Spike.rule], receivers: Self.receivers, clock: clock)
             try await evaluate(second, clock, [245, 250])
             #expect(try await transitions(pool) == told)
@@ -139,7 +139,7 @@ struct AcceptanceTests {
             condition.longerWindows = []
             let wider = Rules.make("TokenNotRegisteredSpike", .baseline(condition), by: [.provider])
             let changed = RuleEvaluator.forTest(pool, [wider], receivers: Self.receivers, clock: clock)
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+            try await expireLeases("evaluator", on: pool)
             try await evaluate(changed, clock, [60])
             #expect(try await AlertStore.open(on: pool).count == 1, "what was accepted are failures of one reason")
         }

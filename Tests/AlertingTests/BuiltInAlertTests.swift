@@ -128,7 +128,7 @@ struct BuiltInAlertTests {
                 OutboundResponse(status: request.url == "http://team" ? 404 : 200)
             }
             try await notifier.deliverDue()
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+            try await expireLeases("evaluator", on: pool)
             let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
             for (minutes, severity) in [(36, Severity.ticket), (37, .page), (38, .page)] {
                 try await pool.execute("UPDATE alerts SET severity = \(severity.rawValue) WHERE rule = 'ProviderUnavailable'")
@@ -274,7 +274,7 @@ struct BuiltInAlertTests {
             }
             try await notifier.deliverDue()
             let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock, leaseDuration: .seconds(60))
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+            try await expireLeases("evaluator", on: pool)
             clock.advance(.seconds(60))
             try await evaluator.evaluate(minutes: 36)
             let alert = try #require(try await AlertStore.open(on: pool).first { $0.rule == "NotificationsDeadLettered" })
@@ -318,7 +318,7 @@ struct BuiltInAlertTests {
             let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock, leaseDuration: .seconds(60))
             func open() async throws -> [Alert] { try await AlertStore.open(rule: "ReceiverUnreachable", on: pool) }
             func pass(after wait: Duration, minutes: Int) async throws {
-                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+                try await expireLeases("evaluator", on: pool)
                 clock.advance(wait)
                 try await evaluator.evaluate(minutes: minutes)
             }
@@ -353,7 +353,7 @@ struct BuiltInAlertTests {
             isDown.withLock { $0 = true }
             let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
             func pass(minutes: Int) async throws -> [String] {
-                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+                try await expireLeases("evaluator", on: pool)
                 clock.set((Traffic.start + minutes).timestamp + .seconds(60))
                 try await evaluator.evaluate(minutes: minutes)
                 return try await AlertStore.open(on: pool).map { "\($0.rule) \($0.severity)" }
@@ -377,11 +377,11 @@ struct BuiltInAlertTests {
                 OutboundResponse(status: 200, headers: [], body: [], connectionId: 0, latency: .zero, httpVersion: .http1)
             }
             func deliver(_ receivers: [ReceiverConfiguration]) async throws {
-                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                try await expireLeases(on: pool)
                 try await Notifier.forTest(pool, receivers: receivers, clock: clock, send: answer).deliverDue()
             }
             func evaluate(minutes: Int) async throws {
-                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                try await expireLeases(on: pool)
                 try await RuleEvaluator.forTest(pool, receivers: [chat], clock: clock).evaluate(minutes: minutes)
             }
             func states() async throws -> [String] {
@@ -463,7 +463,7 @@ struct BuiltInAlertTests {
             let clock = HandClock()
             let team = ReceiverConfiguration.webhook("team", url: "http://team")
             try await fireOnce(pool, receivers: [team], clock: clock)
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            try await expireLeases(on: pool)
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             let notifier = Notifier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
             try await evaluator.evaluate(minutes: 36)

@@ -2,6 +2,7 @@ import AlertRules
 import Foundation
 import Postgres
 import PushContract
+import Synchronization
 import TestDatabase
 import Testing
 
@@ -153,7 +154,7 @@ struct EvaluatorRestartTests {
             try await first.evaluate(minutes: 40)
             try await second.evaluate(minutes: 50)
             #expect(try await Recorded.transitions(pool) == [], "the second one waits")
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            try await expireLeases(on: pool)
             let stale = try #require(try await lease(pool))
             try await second.evaluate(minutes: 50)
             try await first.evaluate(minutes: 60)
@@ -194,7 +195,7 @@ struct EvaluatorRestartTests {
             try await trace(try await Traffic(pool))
             let second = RuleEvaluator.forTest(pool)
             let first = RuleEvaluator.forTest(pool) { _ in
-                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                try await expireLeases(on: pool)
                 try await second.evaluate(minutes: 50)
                 return BacklogNumbers(waiting: 0)
             }
@@ -214,9 +215,12 @@ struct EvaluatorRestartTests {
                 let rules = ["First", "Second"].map { Rules.make($0, Rules.provider5xx.condition, by: [.provider]) }
                 let clock = HandClock()
                 let evaluator = RuleEvaluator.forTest(pool, rules, clock: clock)
+                // What a refused transaction has taken of a sequence stays taken.
+                try await pool.execute("CREATE SEQUENCE refusals")
                 try await pool.execute(
                     """
                     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                        PERFORM nextval('refusals');
                         RAISE EXCEPTION USING ERRCODE = '\(raw: code)', MESSAGE = 'refused';
                     END $$
                     """
@@ -229,12 +233,16 @@ struct EvaluatorRestartTests {
                         """
                     )
                 }
+                func refusals() async throws -> Int {
+                    try await pool.query("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM refusals")[0].decode(Int.self)
+                }
                 try await evaluator.evaluate(minutes: 20)
                 try await refuse("First")
                 for wait in [0, 2, 57] {
                     clock.advance(.seconds(wait))
                     try await evaluator.evaluate(minutes: 50)
-                    #expect(evaluator.faults.count == 1, "once a minute")
+                    #expect(evaluator.faults.count == 1)
+                    #expect(try await refusals() == 1, "once a minute")
                 }
                 // Of the rules; RulesNotEvaluated has no group, and begins when a rule has been behind for two minutes.
                 #expect(try await Recorded.transitions(pool).filter { !$0.group.isEmpty }.map(\.kind) == ["firing"])
@@ -246,9 +254,10 @@ struct EvaluatorRestartTests {
                 #expect(try await Recorded.transitions(pool).filter(\.group.isEmpty) == [])
                 // Of both rules: one alert says so.
                 try await refuse("%")
-                for _ in 0..<3 {
+                for minute in 1...3 {
                     try await evaluator.evaluate(minutes: 90)
                     #expect(evaluator.faults.count == 2)
+                    #expect(try await refusals() == 1 + 2 * minute)
                     clock.advance(.seconds(60))
                 }
                 let alerts = try await AlertStore.open(rule: "RulesNotEvaluated", on: pool)
@@ -274,16 +283,65 @@ struct EvaluatorRestartTests {
         }
     }
 
-    @Test("an alert fires without the backlog where counting it exceeds its time")
-    func uncounted() async throws {
+    @Test(
+        "an alert fires without the backlog where counting it exceeds its time",
+        arguments: [PostgresError.Code.queryCancelled, .callTimeout]
+    )
+    func uncounted(code: PostgresError.Code) async throws {
         try await withDatabase { pool in
             try await trace(try await Traffic(pool))
-            let evaluator = RuleEvaluator.forTest(pool) { _ in throw PostgresError(.queryCancelled, "statement timeout") }
+            let evaluator = RuleEvaluator.forTest(pool) { _ in throw PostgresError(code, "counting takes too long") }
             try await evaluator.evaluate(minutes: 20)
             try await evaluator.evaluate(minutes: 50)
             #expect(evaluator.faults == [:])
             let alerts = try await AlertStore.open(on: pool)
             #expect(alerts.map(\.rule) == ["ProviderUnavailable"] && alerts.map(\.backlog) == [nil])
+        }
+    }
+
+    @Test("an alert does not fire while the connection is lost: that is a fault of its rule, and it fires a minute later")
+    func connectionLost() async throws {
+        try await withDatabase { pool in
+            try await trace(try await Traffic(pool))
+            let isLost = Mutex(true)
+            let clock = HandClock()
+            let evaluator = RuleEvaluator.forTest(pool, clock: clock) { _ in
+                if isLost.withLock({ $0 }) { throw PostgresError(.connectionFailure, "the connection is gone") }
+                return BacklogNumbers(waiting: 7)
+            }
+            try await evaluator.evaluate(minutes: 20)
+            try await evaluator.evaluate(minutes: 50)
+            #expect(Array(evaluator.faults.keys) == ["ProviderUnavailable"])
+            #expect(try await AlertStore.open(on: pool).isEmpty)
+            isLost.withLock { $0 = false }
+            clock.advance(.seconds(60))
+            try await evaluator.evaluate(minutes: 50)
+            #expect(evaluator.faults == [:])
+            #expect(try await AlertStore.open(on: pool).map(\.backlog?.waiting) == [7])
+        }
+    }
+
+    @Test("an alert fires without its impact where that cannot be read")
+    func unreadImpact() async throws {
+        try await withDatabase { pool in
+            try await trace(try await Traffic(pool))
+            let evaluator = RuleEvaluator.forTest(pool)
+            try await evaluator.evaluate(minutes: 20)
+            // Out of memory, whenever attempts are read.
+            try await pool.execute("ALTER VIEW attemptLabels RENAME TO readable")
+            try await pool.execute(
+                """
+                CREATE FUNCTION refuse() RETURNS SETOF readable LANGUAGE plpgsql AS $$ BEGIN
+                    RAISE EXCEPTION USING ERRCODE = '53200', MESSAGE = 'refused';
+                END $$
+                """
+            )
+            try await pool.execute("CREATE VIEW attemptLabels AS SELECT * FROM refuse()")
+            try await evaluator.evaluate(minutes: 50)
+            #expect(evaluator.faults == [:])
+            let alerts = try await AlertStore.open(on: pool)
+            #expect(alerts.map(\.rule) == ["ProviderUnavailable"])
+            #expect(alerts.allSatisfy { $0.contributors.isEmpty && $0.affected == nil })
         }
     }
 

@@ -176,7 +176,7 @@ struct GroupingTests {
                 await #expect(throws: Never.self) {
                     try await TestNotification.resolve(first, at: clock.now, on: pool)
                     try await fire(pool, .ticket, at: clock.now)
-                    try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                    try await expireLeases(on: pool)
                     try await pool.execute("UPDATE notifications SET leaseUntil = clock_timestamp() WHERE leaseUntil IS NOT NULL")
                     try await next.deliverDue()
                 }

@@ -171,6 +171,30 @@ struct LateAttemptTests {
         }
     }
 
+    @Test("an alert that late attempts open and end again stays acknowledged")
+    func acknowledged() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<200, attempts: 100, bad: 0)
+            try await traffic.add(20..<35, attempts: 100, bad: 100)
+            let evaluator = RuleEvaluator.forTest(pool)
+            for minute in 20...40 { try await evaluator.evaluate(minutes: minute) }
+            let open = try #require(try await AlertStore.open(on: pool).first)
+            let at = (Traffic.start + 40).timestamp
+            #expect(try await AlertStore.acknowledge(open.id, recording: .test("Ada", at: at), on: pool) == .now)
+            for minute in 41...130 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await all(pool).map(\.state) == [.resolved])
+            // Its receivers know that it has ended.
+            try await pool.execute("UPDATE notifications SET state = 'delivered', settledAt = \(at) WHERE state = 'pending'")
+            try await report(traffic, 80..<95, attempts: 100, bad: 100)
+            for minute in 131...140 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await Recorded.transitions(pool).map(\.kind).suffix(2) == ["reopened", "resolved"])
+            let alert = try #require(try await all(pool).first)
+            #expect(alert.id == open.id && alert.annotations["late"] != nil)
+            #expect(alert.acknowledgedBy == "Ada" && alert.acknowledgedAt == at)
+        }
+    }
+
     @Test("a late incident that ended while, or before, another alert of its group fired is a ticket of its own", arguments: [140, 240])
     func whileOpen(until minutes: Int) async throws {
         try await withDatabase { pool in

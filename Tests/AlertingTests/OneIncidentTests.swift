@@ -40,8 +40,8 @@ struct OneIncidentTests {
         PagerDutyReceiver(name: "pager", routingKey: String(repeating: "k", count: 32), url: "http://pager/")
     )
 
-    private func expireLeases(_ pool: PostgresPool) async throws {
-        try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+    private func expireAll(_ pool: PostgresPool) async throws {
+        try await expireLeases(on: pool)
         try await pool.execute("UPDATE notifications SET leaseUntil = clock_timestamp() WHERE leaseUntil IS NOT NULL")
     }
 
@@ -66,14 +66,14 @@ struct OneIncidentTests {
                 group.addTask { _ = try? await dying.deliverDue() }
                 for await _ in reached { break }
                 await #expect(throws: Never.self) {
-                    try await expireLeases(pool)
+                    try await expireAll(pool)
                     try await next.deliverDue()
                 }
                 group.cancelAll()
             }
             #expect(pager.log == Array(repeating: "trigger", count: afterSending ? 2 : 1))
             #expect(pager.states == [true])
-            try await expireLeases(pool)
+            try await expireAll(pool)
             clock.set((Traffic.start + 60).timestamp + .seconds(60))
             try await RuleEvaluator.forTest(pool, receivers: [pagerReceiver], clock: clock).evaluate(minutes: 60)
             try await next.deliverDue()

@@ -241,7 +241,7 @@ struct ReceiverPolicyTests {
             try await notifier.deliverDue()
             #expect(wire.count == 2)
             // The evaluator that fired is gone.
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+            try await expireLeases("evaluator", on: pool)
             // Held for lack of traffic from here on: still firing.
             try await pool.execute("DELETE FROM attemptRollups WHERE minute >= \((Traffic.start + 35).timestamp)")
             for hour in 1...3 {

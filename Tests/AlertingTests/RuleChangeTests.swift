@@ -30,7 +30,7 @@ struct RuleChangeTests {
     func confirmed() async throws {
         try await withDatabase { pool in
             try await fireOnce(pool, receivers: [.log], clock: HandClock())
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            try await expireLeases(on: pool)
             let before = try #require(try await AlertStore.open(on: pool).first)
             try await evaluate(pool, [threshold(4)], minutes: 36)
             let after = try #require(try await AlertStore.open(on: pool).first)
@@ -44,7 +44,7 @@ struct RuleChangeTests {
         for rules in [[threshold(20)], [Rules.tokens]] {
             try await withDatabase { pool in
                 try await fireOnce(pool, receivers: [.log], clock: HandClock())
-                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+                try await expireLeases(on: pool)
                 try await evaluate(pool, rules, minutes: 36)
                 let over = try #require(try await AlertStore.resolved(limit: 1, on: pool).first)
                 #expect(over.resolvedReason == "rule_changed")
@@ -77,7 +77,7 @@ struct RuleChangeTests {
         try "groups: []\nunknown: 1\n".write(toFile: directory + "/rules/r.yml", atomically: true, encoding: .utf8)
         try await withDatabase { pool in
             try await fireOnce(pool, receivers: [.log], clock: HandClock())
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            try await expireLeases(on: pool)
             let evaluator = RuleEvaluator(
                 pool: pool,
                 rules: RuleRegistry(directory: directory, logger: .silent),

@@ -133,7 +133,7 @@ struct SilenceTests {
             try await fireOnce(pool, receivers: [.log], clock: clock)
             try await pool.execute("UPDATE notifications SET leaseEpoch = 7, leaseUntil = clock_timestamp() + interval '1 minute'")
             _ = try await silence(pool, until: 600)
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+            try await expireLeases(on: pool)
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             try await evaluator.evaluate(minutes: 36)
             #expect(try await AlertStore.open(on: pool).first?.silencedBy != nil)

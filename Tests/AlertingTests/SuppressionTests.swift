@@ -63,7 +63,7 @@ struct SuppressionTests {
             try await evaluator.evaluate(minutes: minute)
         }
         #expect(evaluator.faults == [:])
-        try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+        try await expireLeases("evaluator", on: pool)
     }
 
     private func backtest(_ pool: PostgresPool, through last: Int, _ rules: [AlertRule] = Self.rules) async throws -> BacktestReport {

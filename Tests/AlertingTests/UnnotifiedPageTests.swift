@@ -156,7 +156,7 @@ struct UnnotifiedPageTests {
             try await notifier.deliverDue()
             let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
             for minutes in [37, 38] {
-                try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+                try await expireLeases("evaluator", on: pool)
                 clock.advance(ReceiverOutage.pageAfter)
                 try await evaluator.evaluate(minutes: minutes)
                 #expect(try await AlertStore.open(rule: "ReceiverUnreachable", on: pool).map(\.severity) == [.page])
@@ -167,7 +167,7 @@ struct UnnotifiedPageTests {
 
     /// The evaluator's, from that of the set-up.
     private func lease(_ pool: PostgresPool) async throws -> AlertLease {
-        try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp()")
+        try await expireLeases(on: pool)
         return try #require(
             try await AlertLeaseStore.claim(RuleEvaluator.leaseName, holder: "test", for: .seconds(60), on: pool)
         )

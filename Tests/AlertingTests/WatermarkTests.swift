@@ -69,6 +69,28 @@ struct WatermarkTests {
         }
     }
 
+    @Test("that rules wait for a writer is logged once, and again by an instance that evaluates again after another one did")
+    func waitLogged() async throws {
+        try await withDatabase { pool in
+            _ = try await Traffic(pool)
+            let log = RecordingLog { "\($0.message)" == "a writer has uncommitted outcomes; rules wait for them" }
+            let clock = HandClock(Self.at(60))
+            let first = RuleEvaluator.forTest(pool, clock: clock, logger: log.logger)
+            let second = RuleEvaluator.forTest(pool, clock: clock)
+            try await HeartbeatStore.record(UUID(), at: clock.now, uncommittedSince: Self.at(57), on: pool)
+            for _ in 1...2 { try await first.evaluate() }
+            #expect(log.events.count == 1)
+            try await expireLeases(on: pool)
+            try await second.evaluate()
+            // The second one holds the lease.
+            try await first.evaluate()
+            #expect(log.events.count == 1)
+            try await expireLeases(on: pool)
+            for _ in 1...2 { try await first.evaluate() }
+            #expect(log.events.count == 2)
+        }
+    }
+
     @Test("minutes close by the database's clock: one of the evaluating machine that is slow delays nothing, and is logged once")
     func slowClock() async throws {
         try await withDatabase { pool in

@@ -2,6 +2,8 @@ import HTTPServer
 import Logging
 import NIOCore
 import NIOEmbedded
+import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -15,6 +17,8 @@ struct PendingChannelTests {
         }
         // Fails if it is closed already.
         try? await connection.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80))
-        try await connection.closeFuture.get()
+        let isClosed = Mutex(false)
+        connection.closeFuture.whenComplete { _ in isClosed.withLock { $0 = true } }
+        try await eventually("it is closed", within: .seconds(30)) { isClosed.withLock { $0 } }
     }
 }

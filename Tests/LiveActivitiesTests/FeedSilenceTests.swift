@@ -224,15 +224,17 @@ struct FeedSilenceTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let (confirmed, continuation) = AsyncStream<Void>.makeStream()
                 group.addTask { [pool = bench.pool] in
-                    try await pool.performTransaction { connection in
+                    let isWaitedFor = try await pool.performTransaction { connection -> Bool in
                         try connection.execute(MatchQueries.confirm("matchId = 'm1'", now: now))
                         continuation.finish()
                         // The row stays locked until the other one waits for it.
-                        for _ in 0..<50_000 {
-                            let count = try connection.query(waiting)[0].decode(Int.self)
-                            if count > 0 { break }
+                        let end = ContinuousClock.now + .seconds(60)
+                        while ContinuousClock.now < end {
+                            if try connection.query(waiting)[0].decode(Int.self) > 0 { return true }
                         }
+                        return false
                     }
+                    #expect(isWaitedFor, "nobody waited for the row")
                 }
                 group.addTask {
                     for await _ in confirmed {}

@@ -69,15 +69,22 @@ struct PoolTests {
         try await withDatabaseURL(migrated: false) { url in
             let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 4), logger: .silent)
             let other = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 1), logger: .silent)
+            let backend: Query = "SELECT pg_backend_pid() FROM pg_sleep(0.02)"
             for _ in 1...3 {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<4 { group.addTask { try await pool.execute("SELECT pg_sleep(0.02)") } }
-                    try await group.waitForAll()
+                var terminated = try await withThrowingTaskGroup(of: Int.self) { group in
+                    for _ in 0..<4 { group.addTask { try await pool.query(backend)[0].decode(Int.self) } }
+                    return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
                 }
-                try await terminateOthers(other)
-                for _ in 0..<5 { try await pool.execute("SELECT 1") }
-                try await terminateOthers(other)
-                try await pool.withTransaction { try await $0.execute("SELECT 1") }
+                let count = try await terminateOthers(other)
+                #expect(count >= terminated.count && count > 0)
+                for _ in 0..<5 {
+                    let replacement = try await pool.query(backend)[0].decode(Int.self)
+                    #expect(!terminated.contains(replacement))
+                }
+                terminated.insert(try await pool.query(backend)[0].decode(Int.self))
+                #expect(try await terminateOthers(other) >= 1)
+                let replacement = try await pool.withTransaction { try await $0.query(backend)[0].decode(Int.self) }
+                #expect(!terminated.contains(replacement))
             }
         }
     }

@@ -148,13 +148,23 @@ struct PoolerTests {
             try await PgBouncer.running(before: database, sessions: 2) { url in
                 let pool = pool(url, prepares: false)
                 defer { pool.close() }
+                let direct = PostgresPool(configuration: PostgresConfiguration(url: database, maxConnections: 1), logger: .silent)
+                defer { direct.close() }
+                let active: Query = """
+                    SELECT count(*) FROM pg_stat_activity
+                    WHERE datname = current_database() AND query = 'SELECT pg_sleep(60)' AND state = 'active'
+                    """
                 try await pool.withConnection { connection in
-                    let cancelled = await code {
-                        try await connection.executeScript("SELECT pg_sleep(60)", cancelledAfter: .milliseconds(200))
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        group.addTask {
+                            await #expect(throws: CancellationError.self) { try await connection.executeScript("SELECT pg_sleep(60)") }
+                        }
+                        try await eventually("it is executed") { try await direct.query(active)[0].decode(Int.self) == 1 }
+                        group.cancelAll()
                     }
-                    #expect(cancelled == .queryCancelled)
                     let rows = try await connection.query("SELECT 1")
                     #expect(rows.count == 1)
+                    #expect(try await direct.query(active)[0].decode(Int.self) == 0)
                 }
             }
         }

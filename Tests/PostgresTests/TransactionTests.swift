@@ -179,11 +179,12 @@ struct TransactionTests {
     }
 }
 
-/// Ends every other session of the pool's database and waits until they are gone.
-func terminateOthers(_ pool: PostgresPool) async throws {
-    try await pool.execute(
+/// Ends every other session of the pool's database and waits until they are gone; how many.
+@discardableResult
+func terminateOthers(_ pool: PostgresPool) async throws -> Int {
+    try await pool.query(
         "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    )
+    ).map { try $0.decode(Bool.self) }.count { $0 }
 }
 
 /// How far each of several tasks is.

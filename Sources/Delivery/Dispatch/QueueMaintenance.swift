@@ -48,14 +48,19 @@ package struct QueueMaintenance: Service {
             let start = ContinuousClock.now
             if start >= progress.countAfter {
                 failed += try await failures(of: [count])
-                let pause = (.now - start) * Self.countShare
-                progress.countAfter = .now + (failed.isEmpty ? pause : min(pause, Self.countPause))
+                progress.countAfter = .now + Self.pause(after: ContinuousClock.now - start, isComplete: failed.isEmpty)
             }
             failed += try await failures(of: [endCancelled])
             if progress.turn.isMultiple(of: 120) { failed += try await failures(of: forgetting) }
             if let first = failed.first { throw first }
         }
         try await service.run()
+    }
+
+    /// Between a count that took so long and the next one.
+    static func pause(after duration: Duration, isComplete: Bool) -> Duration {
+        let pause = duration * countShare
+        return isComplete ? pause : min(pause, countPause)
     }
 
     private func count() async throws {

@@ -121,7 +121,7 @@ struct AlertmanagerTests {
 
     private func resolve(_ pool: PostgresPool) async throws {
         let clock = HandClock((Traffic.start + 60).timestamp + .seconds(60))
-        try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+        try await expireLeases("evaluator", on: pool)
         try await RuleEvaluator.forTest(pool, clock: clock).evaluate(minutes: 60)
     }
 }
@@ -152,7 +152,7 @@ struct AlertmanagerResenderTests {
             ) { request in
                 if told.withLock({ $0.count }) == 1 {
                     clock.set((Traffic.start + 60).timestamp + .seconds(60))
-                    try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+                    try await expireLeases("evaluator", on: pool)
                     try await RuleEvaluator.forTest(pool, clock: clock).evaluate(minutes: 60)
                     try await notifier.deliverDue()
                     told.withLock { $0.append("firing, late") }

@@ -116,7 +116,7 @@ struct EmailTests {
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in throw CancellationError() }
             try await notifier.deliverDue()
             let id = try #require(try await AlertStore.open(on: pool).first?.id)
-            try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE name = 'evaluator'")
+            try await expireLeases("evaluator", on: pool)
             clock.set((Traffic.start + 60).timestamp + .seconds(60))
             try await RuleEvaluator.forTest(pool, clock: clock).evaluate(minutes: 60)
             try await notifier.deliverDue()

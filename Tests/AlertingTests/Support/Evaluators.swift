@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import Foundation
+import Logging
 import Postgres
 import PushContract
 import Synchronization
@@ -38,6 +39,7 @@ extension RuleEvaluator {
         clock: HandClock = HandClock(),
         leaseDuration: Duration = .seconds(60),
         sleeps: any Clock<Duration> = ContinuousClock(),
+        logger: Logger = .silent,
         backlog: BacklogSource? = nil
     ) -> RuleEvaluator {
         RuleEvaluator(
@@ -46,7 +48,7 @@ extension RuleEvaluator {
             receivers: ReceiverRegistry(fixed: receivers, logger: .silent),
             configuration: EvaluatorConfiguration(leaseDuration: leaseDuration, sampleTime: .seconds(60)),
             backlog: backlog,
-            logger: .silent,
+            logger: logger,
             clock: sleeps,
             now: { clock.now },
             databaseNow: { clock.now }
@@ -57,6 +59,11 @@ extension RuleEvaluator {
     func evaluate(minutes: Int) async throws {
         try await evaluate(through: (Traffic.start + minutes).timestamp)
     }
+}
+
+/// As if the holder of this lease, or of any, had not been heard of for as long as it lasts.
+func expireLeases(_ name: String? = nil, on pool: PostgresPool) async throws {
+    try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() WHERE coalesce(name = \(name), true)")
 }
 
 /// Makes each evaluation of the rule fail until its row `x` is deleted.

@@ -413,6 +413,28 @@ struct NewestTests {
         }
     }
 
+    @Test("a higher version is not attempted after a lower one to another device if one without a version to their token came in between")
+    func higherVersionOfOtherDevice() async throws {
+        try await SendingBench.with { bench in
+            let provider = ScriptedProvider()
+            let soon = Timestamp.now() + .seconds(600)
+            try await bench.register("ann", "tablet", token: token)
+            try await bench.enqueue(send("v10", members: #", "version": 10, "notBefore": "\#(soon.rfc3339)""#))
+            try await bench.enqueue(sendToToken("plain"))
+            try await bench.dispatch(provider)
+            // The app was installed anew, and later from a backup.
+            try await bench.register("ann", "phone", token: token)
+            try await bench.enqueue(send("v9", members: #", "version": 9"#))
+            try await bench.dispatch(provider)
+            try await bench.register("ann", "tablet", token: token)
+            try await bench.pool.execute("UPDATE pushScheduled SET runAt = now()")
+            try await bench.dispatch(provider)
+            #expect(provider.calls.map(\.sendId) == ["plain", "v9"])
+            #expect(try await bench.send("v10").state == .superseded)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
     @Test("of those in one request the last is the newest, whatever their ids")
     func oneRequest() async throws {
         try await SendingBench.with { bench in

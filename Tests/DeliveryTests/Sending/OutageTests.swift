@@ -1,7 +1,9 @@
+import Logging
 import Postgres
 import Providers
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Delivery
@@ -111,6 +113,27 @@ struct OutageTests {
             }
             #expect(left == [25, 15, 5, 0])
             #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("what is being released is released further after a round that failed")
+    func failedRound() async throws {
+        try await SendingBench.with { bench in
+            try await prepareOutage(bench, retries: 25)
+            // Refuses the second part, once: what a refused statement has taken of a sequence stays taken.
+            try await bench.pool.execute("CREATE SEQUENCE releases")
+            try await bench.refuse("INSERT", on: "pushReady", when: "nextval('releases') = 15")
+            let log = RecordingLog { "\($0.message)" == "the send queue cannot be read; trying again" }
+            let provider = ScriptedProvider()
+            let dispatcher = bench.dispatcher(provider.lookup, logger: log.logger) {
+                slowly(&$0)
+                $0.releaseLimit = 10
+            }
+            try await withServices([dispatcher]) {
+                try await eventually("all are sent") { try await bench.count("pushFinished WHERE outcome = 'sent'") == 26 }
+            }
+            #expect(log.events.count == 1)
+            #expect(provider.calls.count == 26)
         }
     }
 

@@ -199,6 +199,28 @@ struct QueueTests {
         }
     }
 
+    @Test("cancelled sends whose scheduled deliveries cannot be ended, however many and old, keep no other from ending")
+    func cancelledInTurns() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            let later = (Timestamp.now() + .seconds(3600)).rfc3339
+            try await bench.refuse("INSERT", on: "pushFinished", when: "true")
+            for number in 1...4 {
+                try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "ann", "title": "t", "notBefore": "\#(later)"}"#)
+                await #expect(throws: PostgresError.self) { try await bench.store.cancel("s\(number)", author: "test") }
+            }
+            #expect(try await bench.count("pushScheduled") == 4)
+            try await bench.pool.execute("DROP FUNCTION refusepushFinished CASCADE")
+            let older = "(SELECT sendId FROM pushDeliveries d WHERE d.deliveryId = NEW.deliveryId) <> 's4'"
+            try await bench.refuse("INSERT", on: "pushFinished", when: older)
+            try await withServices([QueueMaintenance(store: bench.store, interval: .milliseconds(1), logger: .silent)]) {
+                try await eventually("the newest has ended") { try await bench.count("pushFinished") == 1 }
+            }
+            #expect(try await bench.count("pushScheduled") == 3)
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
     @Test("what is not due waits, and goes when it is")
     func notBefore() async throws {
         try await SendingBench.with { bench in
@@ -299,25 +321,16 @@ struct QueueTests {
         }
     }
 
-    @Test("a count that fails stops no removal, and takes its share of the time as one that succeeds")
+    @Test("a count that fails stops no removal")
     func countingFails() async throws {
         try await SendingBench.with { bench in
-            // The next one may begin 20 s later.
-            try await bench.pool.execute(
-                """
-                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RAISE EXCEPTION 'refused'; END $$
-                """
-            )
-            try await bench.pool.execute(
-                "CREATE TRIGGER refuse BEFORE INSERT ON pushQueueSamples FOR EACH STATEMENT EXECUTE FUNCTION refuse()"
-            )
+            try await bench.refuse("INSERT", on: "pushQueueSamples", when: "true")
             try await bench.register("ann", "phone", token: token)
+            let maintenance = QueueMaintenance(store: bench.store, interval: .milliseconds(1), logger: .silent)
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann"}"#)
             try await age(bench)
-            let maintenance = QueueMaintenance(store: bench.store, interval: .milliseconds(1), logger: .silent)
             try await withServices([maintenance]) {
                 try await eventually("the send is removed") { try await bench.count("pushSends") == 0 }
-                try await bench.pool.execute("DROP FUNCTION refuse CASCADE")
                 try await bench.enqueue(#"{"sendId": "s2", "uid": "ann"}"#)
                 try await age(bench)
                 // 120 turns later.
@@ -325,6 +338,14 @@ struct QueueTests {
             }
             #expect(try await bench.count("pushQueueSamples") == 0)
         }
+    }
+
+    @Test(
+        "a count takes a twentieth of the time; the one after a count that failed is not more than a minute away",
+        arguments: [(0, true, 0), (1, true, 20), (600, true, 12_000), (1, false, 20), (3, false, 60), (4, false, 60), (600, false, 60)]
+    )
+    func countPause(_ seconds: Int, _ isComplete: Bool, _ expected: Int) {
+        #expect(QueueMaintenance.pause(after: .seconds(seconds), isComplete: isComplete) == .seconds(expected))
     }
 }
 
