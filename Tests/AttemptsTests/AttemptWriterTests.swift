@@ -52,6 +52,31 @@ struct AttemptWriterTests {
         }
     }
 
+    @Test("ids of other apps are looked up one by one, not each with the time of each other")
+    func otherApps() async throws {
+        try await withAttempts { store in
+            let attempts = (0..<200).map { number in
+                var attempt = Sample.attempt("a-\(number)", at: Sample.now - .seconds(number))
+                attempt.app = number % 2 == 0 ? "mine" : "other"
+                return attempt
+            }
+            _ = try await store.write(attempts)
+            try await store.pool.withTransaction { transaction in
+                // As sessions that store reports look up, after some statements.
+                for setting in ["plan_cache_mode = force_generic_plan", "enable_seqscan = off", "enable_bitmapscan = off"] {
+                    try await transaction.execute("SET LOCAL \(raw: setting)")
+                }
+                let keys = attempts.map { AttemptKey(attemptId: $0.attemptId) }
+                let others = try await AttemptStore(transaction).keys(keys, ofOtherAppsThan: ["mine"])
+                #expect(others == Set(keys.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)))
+                let lookups = try await transaction.query(
+                    "SELECT sum(idx_scan)::bigint FROM pg_stat_xact_user_tables WHERE relname LIKE 'notificationdeliveryattempts%'"
+                )
+                #expect(try lookups[0].decode(Int64.self) <= 1_000)
+            }
+        }
+    }
+
     @Test("the same 1,000 attempts, posted four times from eight connections, shuffled, a third re-stamped: 1,000 rows")
     func repeatedConcurrently() async throws {
         try await withAttempts(days: 5) { store in

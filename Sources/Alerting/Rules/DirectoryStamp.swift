@@ -1,11 +1,11 @@
 import Foundation
+import ServiceKit
 
 /// Names, sizes and change times of a directory's files: differs when any of them changed.
 struct DirectoryStamp: Sendable, Hashable {
     struct Entry: Sendable, Hashable {
         var name: String
-        var size: Int
-        var modified: Double
+        var file: FileStamp
     }
 
     var entries: [Entry]
@@ -16,8 +16,6 @@ struct DirectoryStamp: Sendable, Hashable {
     }
 
     static func entry(_ path: String) -> Entry? {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
-        let modified = (attributes[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
-        return Entry(name: path, size: (attributes[.size] as? Int) ?? 0, modified: modified)
+        FileStamp(path: path).map { Entry(name: path, file: $0) }
     }
 }

@@ -30,17 +30,15 @@ package struct AttemptStore: Sendable {
             "SELECT attemptKey, max(attemptedAt) FROM attemptLedger WHERE attemptKey = ANY(\(keys)) GROUP BY 1"
         ).map { try $0.decode((AttemptKey, Timestamp).self) }
         guard !known.isEmpty else { return [] }
+        // Joined as pairs: of two arrays PostgreSQL may look up each pair of their elements, which grows with the square of the ids.
         let rows = try await session.query(
             """
-            SELECT attemptKey, attemptedAt FROM notificationDeliveryAttempts
-            WHERE attemptedAt = ANY(\(known.map(\.1))) AND attemptKey = ANY(\(known.map(\.0)))
-              AND (app IS NULL OR app <> ALL(\(apps.sorted())))
+            SELECT attemptKey FROM notificationDeliveryAttempts
+            JOIN unnest(\(known.map(\.1)), \(known.map(\.0))) AS wanted (at, key) ON attemptedAt = wanted.at AND attemptKey = wanted.key
+            WHERE app IS NULL OR app <> ALL(\(apps.sorted()))
             """
         )
-        let moments = Dictionary(uniqueKeysWithValues: known)
-        return try Set(
-            rows.map { try $0.decode((AttemptKey, Timestamp).self) }.filter { key, attemptedAt in moments[key] == attemptedAt }.map(\.0)
-        )
+        return try Set(rows.map { try $0.decode(AttemptKey.self) })
     }
 
     /// A person's or a token's attempts, newest first.

@@ -128,6 +128,8 @@ final class Transfer {
         pw_easy_set_prerequest(easy, checkConnection)
         pw_easy_set_pointer(easy, CURLOPT_PREREQDATA, me)
         pw_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        // Otherwise a transfer that ends while its name is looked up waits for the thread that does so, and all other transfers with it.
+        pw_easy_set_long(easy, CURLOPT_QUICK_EXIT, 1)
         pw_easy_set_long(easy, CURLOPT_HTTP_VERSION, limits.httpVersion.curlValue)
         pw_easy_set_long(easy, CURLOPT_PIPEWAIT, limits.httpVersion.multiplexes ? 1 : 0)
         pw_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, limits.connectTimeout.inMilliseconds))

@@ -1,5 +1,6 @@
 import Foundation
 import PushContract
+import ServiceKit
 
 /// One credential as it is configured: what it is, which apps it serves, and where it is used.
 struct CredentialEntry: Sendable, Hashable {
@@ -56,8 +57,7 @@ struct CredentialEntry: Sendable, Hashable {
 
     /// Days since the file with the secret was written; nil when it is not there.
     func keyAgeDays(now: Timestamp) -> Int? {
-        let written = (try? FileManager.default.attributesOfItem(atPath: keyFile)[.modificationDate]) as? Date
-        return written.map { max(0, Int((Double(now.seconds) - $0.timeIntervalSince1970) / 86_400)) }
+        FileStamp(path: keyFile).map { max(0, Int((Double(now.seconds) - $0.modified.timeIntervalSince1970) / 86_400)) }
     }
 
     /// Hosts it connects to: APNs of each environment and its channel management; FCM and the token endpoint.

@@ -20,13 +20,13 @@ final class ProviderRegistry: Service, Sendable {
         var entry: CredentialEntry
         var provider: any PushProvider
         /// When each of its files was last changed.
-        var stamp: [Date]
+        var stamp: [FileStamp?]
     }
 
     /// A changed credential that its provider refused.
     private struct Refusal {
         var entry: CredentialEntry
-        var stamp: [Date]
+        var stamp: [FileStamp?]
         var count = 0
         /// When it is tested again, unless it changes before.
         var nextAt: Timestamp
@@ -191,8 +191,7 @@ final class ProviderRegistry: Service, Sendable {
     }
 
     /// Of every file, not the newest of them: a key that is put in place with the date it was made on is older than the certificates.
-    private static func stamp(_ entry: CredentialEntry) -> [Date] {
-        [entry.keyFile, entry.caFile].compactMap { $0 }
-            .map { (try? FileManager.default.attributesOfItem(atPath: $0)[.modificationDate]) as? Date ?? .distantPast }
+    private static func stamp(_ entry: CredentialEntry) -> [FileStamp?] {
+        [entry.keyFile, entry.caFile].compactMap { $0 }.map { FileStamp(path: $0) }
     }
 }
