@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What tells that a file has changed: of the file that a link leads to, as in a mounted Kubernetes Secret, where an update replaces a link.
+/// Differs when a file has changed: of the file that a link leads to, as in a mounted Kubernetes Secret, where an update replaces a link.
 package struct FileStamp: Sendable, Hashable {
     package var size: Int
     package var modified: Date
