@@ -149,7 +149,7 @@ struct WhoKnowsTests {
     }
 
     @Test(
-        "a partial outage that was paged and then becomes total pages once more, as critical: whoever went back to bed over 30 % is woken by all"
+        "a partial outage that was paged and then becomes total pages once more, as critical: those who went back to bed over 30 % are woken by all"
     )
     func partialBecomesTotal() async throws {
         try await withDatabase { pool in

@@ -52,7 +52,7 @@ package actor UserTokenVerifier {
         }
         // A key that is not known may be new: its users are not to be signed out because the issuer does not answer.
         guard let keys, !hasFailed || keys.canVerify(header) else {
-            throw Problem.unavailable("the keys of the user tokens' issuer cannot be loaded.", retryAfter: .seconds(10))
+            throw Problem.unavailable("The keys of the user tokens' issuer cannot be loaded.", retryAfter: .seconds(10))
         }
         return keys
     }
