@@ -221,6 +221,32 @@ import Testing
     }
 }
 
+extension WholeService {
+    @Suite("A credentials file that cannot be read")
+    struct BrokenCredentialsFileTests {
+        @Test("the check of the credentials answers a browser with a page that names the file")
+        func page() async throws {
+            try await withTestDirectory { directory in
+                let file = directory + "/credentials.yml"
+                try "{}".write(toFile: file, atomically: true, encoding: .utf8)
+                try await withServer(adjust: { $0.credentialsFile = file }) { server in
+                    try "apsn: []".write(toFile: file, atomically: true, encoding: .utf8)
+                    let answer = try await server.api.call(
+                        "POST",
+                        "/oncall/credentials/check",
+                        type: "application/x-www-form-urlencoded",
+                        headers: [("accept", "text/html"), ("sec-fetch-site", "same-origin")],
+                        body: Array("back=%2F".utf8)
+                    )
+                    #expect(answer.status == 503 && answer[header: "content-type"]?.hasPrefix("text/html") == true)
+                    #expect(answer.text.contains("credentials.yml") && answer.text.contains("is not known"), "\(answer.text)")
+                    #expect(answer.text.contains("<a href=\"/\">"), "\(answer.text)")
+                }
+            }
+        }
+    }
+}
+
 /// Answers as any web server does.
 private struct BareServer: PushProvider {
     var credential: String { "key" }
