@@ -6,7 +6,7 @@ import PushContract
 extension SilenceStore {
     /// Adds a silence, with an entry in the audit.
     ///
-    /// - Parameter once: for a form, which may be sent twice: nothing is written where the same was added less than a minute ago and is active.
+    /// - Parameter once: for a form, which may be sent twice: writes nothing where the same was added less than a minute ago and is active.
     package static func insert(
         _ silence: AlertSilence,
         once: Bool = false,

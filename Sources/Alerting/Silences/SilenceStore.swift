@@ -15,8 +15,8 @@ package enum SilenceStore {
         )
     }
 
-    /// Whether the same silence, for as long, was added by the same person less than a minute ago and is active. One transaction at a time may
-    /// ask until it ends: a double click sends both forms at once.
+    /// Whether the same silence, for as long, was added by the same person less than a minute ago and is active. One transaction at a time
+    /// may ask until it ends: a double click sends both forms at once.
     static func isRepeated(_ silence: AlertSilence, in transaction: PostgresTransaction) async throws -> Bool {
         try await transaction.execute("LOCK TABLE alertSilences IN SHARE ROW EXCLUSIVE MODE")
         let same = try await transaction.query(
