@@ -18,7 +18,7 @@ package final class ProviderSimulator: Service {
     let state: SimulatorState
     let connections = ConnectionRegistry()
     private let logger: Logger
-    private let trusted: (apns: [APNsTrustedKey], google: GoogleTrustedAccount)
+    private let trusted: (apns: [APNsTrustedKey], google: [GoogleTrustedAccount])
     private let readiness = Readiness<SimulatorEndpoints>()
     private let ports = Mutex<[Listener: Int]>([:])
 
@@ -34,7 +34,7 @@ package final class ProviderSimulator: Service {
         self.logger = logger
         credentials = try configuration.credentials ?? .generate()
         let keys = try ([credentials.apns] + configuration.furtherKeys).map { try $0.trusted(bundles: configuration.bundles) }
-        trusted = (keys, try credentials.google.trusted())
+        trusted = (keys, try ([credentials.google] + configuration.furtherAccounts).map { try $0.trusted() })
         state = SimulatorState(seed: configuration.seed, keptRequests: configuration.keptRequests)
     }
 
@@ -106,7 +106,7 @@ package final class ProviderSimulator: Service {
     private var oauth: OAuthRequestHandler {
         let port = ports.withLock { $0[.fcm] ?? 0 }
         let names = Set(configuration.certificateNames + [configuration.host])
-        let grant = OAuthGrant(accounts: [trusted.google], audiences: Set(names.map { "https://\($0):\(port)/token" }))
+        let grant = OAuthGrant(accounts: trusted.google, audiences: Set(names.map { "https://\($0):\(port)/token" }))
         return OAuthRequestHandler(grant: grant, lifetimeSeconds: configuration.accessTokenLifetimeSeconds, state: state)
     }
 

@@ -16,6 +16,8 @@ package struct SimulatorConfiguration: Sendable {
     package var credentials: SimulatorCredentials?
     /// APNs keys it trusts besides that of `credentials`, as Apple does while a team replaces one.
     package var furtherKeys: [APNsSigningKey] = []
+    /// Keys of Google service accounts it trusts besides that of `credentials`.
+    package var furtherAccounts: [GoogleServiceAccount] = []
     /// The bundle identifiers the APNs key may push to; nil: any.
     var bundles: Set<String>?
     /// Which of Apple's hosts to play.

@@ -108,8 +108,14 @@ extension ServerParts {
         return CredentialChecker(
             states: { [providers] in providers.states(now: .now()) },
             check: { [configuration, logger] in
-                let verdicts = try await checks.value {
-                    try await CredentialCheck.run(configuration, app: CredentialCheck.usualApp, logger: logger)
+                let verdicts: [CredentialCheck.Verdict]
+                do {
+                    verdicts = try await checks.value {
+                        try await CredentialCheck.run(configuration, app: CredentialCheck.usualApp, logger: logger)
+                    }
+                } catch let error as ConfigurationError {
+                    // Who may check credentials may know which file is at fault, and what to change in it.
+                    throw Problem.unavailable(error.description, retryAfter: .seconds(10))
                 }
                 return verdicts.map { verdict in
                     CredentialCheckResult(

@@ -219,6 +219,79 @@ import Testing
             #expect(pushes.count == 2 && Set(pushes.compactMap { $0.header("authorization") }).count == 2)
         }
     }
+
+    @Test("a changed service account takes over once Google has accepted it; one it refuses, or that is none, never does")
+    func serviceAccount() async throws {
+        try await withTestDirectory { directory in
+            let (credentials, second) = (try SimulatorCredentials.generate(), try GoogleServiceAccount.generate())
+            var configuration = SimulatorConfiguration(directory: directory)
+            configuration.credentials = credentials
+            configuration.furtherAccounts = [second]
+            try await ProviderSimulator.running(configuration) { simulator, endpoints in
+                let file = directory + "/account.json"
+                func write(_ text: String, age: Double) throws {
+                    try text.write(toFile: file, atomically: true, encoding: .utf8)
+                    let written = Date(timeIntervalSinceNow: -age)
+                    try FileManager.default.setAttributes([.modificationDate: written], ofItemAtPath: file)
+                }
+                try write(credentials.google.keyFile(tokenURL: endpoints.oauthTokenURL), age: 10)
+                var server = ServerConfiguration(databaseURL: "postgresql://nowhere")
+                server.providersCAFile = endpoints.caFile
+                server.fcm = .init(serviceAccountFile: file, url: endpoints.fcmURL)
+                let registry = try ProviderRegistry(server, logger: .silent)
+                func provider() throws -> any PushProvider {
+                    try #require(registry.lookup(.fcm, app: "com.example.app", environment: .production))
+                }
+                func push() async throws -> PushOutcome {
+                    let token = "cFy3xYtuT1W8fake:APA91bExampleExampleExample"
+                    let target = PushTarget(provider: .fcm, token: token, environment: .production, app: "com.example.app")
+                    return try await provider().send(PushMessage(title: "a"), to: target, attemptId: UUID().uuidString, now: .now())
+                }
+                let initial = try provider().credential
+                // Of nobody: well formed, and refused; then none at all.
+                let unknown = try GoogleServiceAccount.generate().keyFile(tokenURL: endpoints.oauthTokenURL)
+                for (text, age, fault) in [(unknown, 9.0, "invalid_grant"), ("no account", 4, "not a JSON object")] {
+                    try write(text, age: age)
+                    await registry.refresh(now: .now())
+                    #expect(registry.fault?.contains(fault) == true, "\(registry.fault ?? "no fault")")
+                    #expect(try provider().credential == initial)
+                    #expect(try await push().status == .sent)
+                }
+                try write(second.keyFile(tokenURL: endpoints.oauthTokenURL), age: 3)
+                await registry.refresh(now: .now())
+                #expect(registry.fault == nil)
+                #expect(try provider().credential != initial)
+                #expect(try await push().status == .sent)
+                #expect(Set(simulator.requests(provider: .fcm).compactMap { $0.header("authorization") }).count == 2)
+            }
+        }
+    }
+}
+
+extension WholeService {
+    @Suite("A credentials file that cannot be read")
+    struct BrokenCredentialsFileTests {
+        @Test("the check of the credentials answers a browser with a page that names the file")
+        func page() async throws {
+            try await withTestDirectory { directory in
+                let file = directory + "/credentials.yml"
+                try "{}".write(toFile: file, atomically: true, encoding: .utf8)
+                try await withServer(adjust: { $0.credentialsFile = file }) { server in
+                    try "apsn: []".write(toFile: file, atomically: true, encoding: .utf8)
+                    let answer = try await server.api.call(
+                        "POST",
+                        "/oncall/credentials/check",
+                        type: "application/x-www-form-urlencoded",
+                        headers: [("accept", "text/html"), ("sec-fetch-site", "same-origin")],
+                        body: Array("back=%2F".utf8)
+                    )
+                    #expect(answer.status == 503 && answer[header: "content-type"]?.hasPrefix("text/html") == true)
+                    #expect(answer.text.contains("credentials.yml") && answer.text.contains("is not known"), "\(answer.text)")
+                    #expect(answer.text.contains("<a href=\"/\">"), "\(answer.text)")
+                }
+            }
+        }
+    }
 }
 
 /// Answers as any web server does.

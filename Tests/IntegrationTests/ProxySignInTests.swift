@@ -67,6 +67,20 @@ extension WholeService {
             }
         }
 
+        @Test("a browser whose header names nobody, or whose form is another site's, gets a page")
+        func refusedBrowser() async throws {
+            try await withProxied(from: "127.0.0.1") { (_: String, api: API) async throws in
+                let nobody = [(Self.header, String(repeating: "a", count: 101)), ("accept", "text/html")]
+                let page = try await api.call("GET", "/", headers: nobody)
+                #expect(page.status == 401 && page.text.contains("does not name one person"), "\(page.text)")
+                let foreign = [(Self.header, "eve"), ("sec-fetch-site", "cross-site"), ("accept", "text/html")]
+                let form = "application/x-www-form-urlencoded"
+                let answer = try await api.call("POST", "/oncall/throttle", type: form, headers: foreign, body: Self.throttle)
+                #expect(answer.status == 403, "\(answer.text)")
+                for refused in [page, answer] { #expect(refused[header: "content-type"]?.hasPrefix("text/html") == true) }
+            }
+        }
+
         @Test("from any other address the header counts for nothing")
         func untrusted() async throws {
             try await withProxied(from: "10.0.0.0/8,2001:db8::1") { (_: String, api: API) async throws in

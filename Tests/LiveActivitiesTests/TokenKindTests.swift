@@ -102,6 +102,18 @@ struct TokenKindTests {
         }
     }
 
+    @Test("the row of an app that was installed anew is no further device: a sign-out takes the follows along")
+    func installedAnew() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "before", 1, startToken: false)
+            try await bench.phone("ann", "after", 1, startToken: false)
+            try await bench.follow("ann")
+            #expect(try await bench.devices.unregister(userId: "ann", deviceId: "after", requestId: "out", now: bench.now))
+            #expect(try await bench.devices.device(userId: "ann", deviceId: "before", now: bench.now) != nil)
+            #expect(try await bench.follows.follows(of: "ann", now: bench.now).isEmpty)
+        }
+    }
+
     @Test("who wants no pushes on their only device keeps their follows")
     func pushDisabled() async throws {
         try await LiveBench.with { bench in

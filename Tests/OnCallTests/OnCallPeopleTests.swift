@@ -253,6 +253,34 @@ struct OnCallPeopleTests {
         }
     }
 
+    @Test("the form of a silence that is sent twice, one after the other or at once, makes one silence and one entry in the audit")
+    func silenceTwice() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
+            let path = "/oncall/alerts/\(id)/silence"
+            @Sendable func send(_ minutes: Int) async throws {
+                let body = ByteBuffer(string: "minutes=\(minutes)&reason=known+outage")
+                #expect(try await client.execute(uri: path, method: .post, headers: Self.form(), body: body).status == .seeOther)
+            }
+            func expect(_ count: Int) async throws {
+                #expect(try await SilenceStore.current(at: OnCallRoutesTests.now, on: pool).count == count)
+                #expect(try await AuditLog(pool).latest(10).count == count)
+            }
+            async let first: Void = send(120)
+            async let second: Void = send(120)
+            _ = try await (first, second)
+            try await expect(1)
+            try await send(120)
+            try await expect(1)
+            // For longer is another one; so is the same a minute later.
+            try await send(480)
+            try await expect(2)
+            try await pool.execute("UPDATE alertSilences SET createdAt = createdAt - interval '60 seconds'")
+            try await send(120)
+            try await expect(3)
+        }
+    }
+
     @Test("a throttle is set from the page for the chosen time, listed, lifted, and both are audited")
     func throttle() async throws {
         try await OnCallRoutesTests().withSite { client, pool in

@@ -117,6 +117,14 @@ struct PageFaultTests {
         #expect(!answer.contains("refresh") && !answer.contains("by itself"), "\(answer)")
     }
 
+    @Test("an error of which nothing is known is a page as well, which says nothing from inside and leads back")
+    func unknownError() async throws {
+        struct Surprise: Error { let reason = "a wrong number" }
+        let answer = try await fault(Surprise(), .post)
+        #expect(answer.contains("<h1>Internal error</h1>") && !answer.contains("a wrong number"), "\(answer)")
+        #expect(answer.contains("<a href=\"/oncall/throttle?provider=fcm\">Back to the page</a>"), "\(answer)")
+    }
+
     @Test("that no rule is evaluated is said where the database is away, not where one page took too long")
     func rules() async throws {
         #expect(try await fault(PostgresError(.connectionFailure, "refused"), .get).contains("no rule is evaluated"))

@@ -5,8 +5,16 @@ import PushContract
 
 extension SilenceStore {
     /// Adds a silence, with an entry in the audit.
-    package static func insert(_ silence: AlertSilence, recording audit: AuditRecorder, on pool: PostgresPool) async throws {
+    ///
+    /// - Parameter once: for a form, which may be sent twice: writes nothing where the same was added less than a minute ago and is active.
+    package static func insert(
+        _ silence: AlertSilence,
+        once: Bool = false,
+        recording audit: AuditRecorder,
+        on pool: PostgresPool
+    ) async throws {
         try await pool.withTransaction { transaction in
+            if once, try await isRepeated(silence, in: transaction) { return }
             try await insert(silence, in: transaction)
             try await audit.note(.addSilence, silence.subject, silence.summary, after: SilenceDocument(silence), on: transaction)
         }

@@ -15,6 +15,22 @@ package enum SilenceStore {
         )
     }
 
+    /// Whether the same silence, for as long, was added by the same person less than a minute ago and is active. One transaction at a time
+    /// may ask until it ends: a double click sends both forms at once.
+    static func isRepeated(_ silence: AlertSilence, in transaction: PostgresTransaction) async throws -> Bool {
+        try await transaction.execute("LOCK TABLE alertSilences IN SHARE ROW EXCLUSIVE MODE")
+        let same = try await transaction.query(
+            """
+            SELECT silenceId FROM alertSilences
+            WHERE matchers = \(try AlertJSON.text(silence.matchers))::jsonb AND author = \(silence.author) AND reason = \(silence.reason)
+                AND endsAt - startsAt = \(silence.endsAt)::timestamptz - \(silence.startsAt)::timestamptz
+                AND startsAt <= \(silence.createdAt) AND endsAt > \(silence.createdAt)
+                AND createdAt > \(silence.createdAt - .seconds(60))
+            """
+        )
+        return !same.isEmpty
+    }
+
     /// Those that have not ended, the next to end first.
     package static func current(at now: Timestamp, on session: any PostgresSession) async throws -> [AlertSilence] {
         try await session.query(

@@ -3,8 +3,9 @@ package import Hummingbird
 
 /// The routes of a server, with everything that surrounds a route already in place.
 ///
-/// From outside in: request id, metrics, problems, faults of the protocol, 100 Continue, the request's deadline, a proxy's sign-in; then, for each route, the route's own middleware, authentication, the
-/// check of its access, for GET the caller's limit, and its handler. A route cannot be added without saying who may call it.
+/// From outside in: request id, metrics, problems, faults of the protocol, 100 Continue, the request's deadline; then, for each route, the
+/// route's own middleware, a proxy's sign-in, authentication, the check of its access, for GET the caller's limit, and its handler. A route
+/// cannot be added without saying who may call it.
 package final class HTTPRouter: HTTPResponderBuilder {
     package typealias Handler<Output: ResponseGenerator> = @Sendable @concurrent (Request, PushwatchContext) async throws -> Output
 
@@ -20,6 +21,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
 
     private let router: Router<PushwatchContext>
     private let authentication: AuthenticationMiddleware?
+    private let proxy: ProxySignIn?
     private let table = RouteTable()
     private let reads = ReadLimit()
 
@@ -33,6 +35,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
         translate: @escaping ProblemTranslation = { _ in nil }
     ) {
         self.authentication = authentication
+        self.proxy = proxy
         router = Router(context: PushwatchContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: RequestIDMiddleware())
         router.add(middleware: RequestMetricsMiddleware())
@@ -40,12 +43,12 @@ package final class HTTPRouter: HTTPResponderBuilder {
         router.add(middleware: ProtocolFaultMiddleware())
         router.add(middleware: ContinueMiddleware())
         router.add(middleware: WorkDeadlineMiddleware())
-        if let proxy { router.add(middleware: proxy) }
     }
 
     /// - Parameters:
     ///   - apps: whether a route that writes knows how to keep a key's limit to apps; closed to such keys unless it says so.
-    ///   - middleware: runs before authentication and the access check, so that it can answer their errors in its own way.
+    ///   - middleware: runs before a proxy's sign-in, authentication and the access check, so that it can answer their errors in its own
+    ///     way.
     package func on(
         _ path: RouterPath,
         method: HTTPRequest.Method,
@@ -56,6 +59,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
     ) {
         let group = router.group()
         for layer in middleware { group.add(middleware: layer) }
+        if let proxy { group.add(middleware: proxy) }
         if access != .open, let authentication { group.add(middleware: authentication) }
         if access != .open { group.add(middleware: RequireAccess(access: access, apps: apps)) }
         if access != .open, method == .get { group.add(middleware: reads) }

@@ -12,13 +12,15 @@ package enum ActivityRemovals {
         let leaving: Query =
             "(userId, deviceId) IN (SELECT * FROM unnest(\(removals.map(\.userId)), \(removals.map(\.deviceId))))"
         try ActivityEnds.end(leaving, reason: .deviceUnregistered, on: connection, now: now)
-        // A sign-out. Of a user with further devices, the follows are what those have cards for.
+        // A sign-out. Of a user with further devices, the follows are what those have cards for. A device whose token went to another one
+        // is none: the app was installed anew, or another user has it.
         let signedOut = removals.filter { $0.cause == .unregistered }.map(\.userId)
         guard !signedOut.isEmpty else { return }
         try connection.execute(
             """
             DELETE FROM follows f WHERE f.userId = ANY(\(signedOut))
-                AND NOT EXISTS (SELECT FROM devices d WHERE d.userId = f.userId AND d.expiresAt > \(now))
+                AND NOT EXISTS (SELECT FROM devices d WHERE d.userId = f.userId AND d.expiresAt > \(now)
+                    AND d.tokenStateCause IS DISTINCT FROM 'moved')
             """
         )
     }

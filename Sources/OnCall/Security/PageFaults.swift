@@ -21,16 +21,21 @@ struct PageFaults: RouterMiddleware {
         guard MediaType.prefersHTML(request.headers[.accept]) else { return try await next(request, context) }
         do {
             return try await next(request, context)
-        } catch let problem as Problem {
+        } catch let error as PostgresError {
+            context.logger.warning("page failed", metadata: ["reason": "\(error)"])
+            return page(error.pageTitle, error.pageDetail(isForm: request.isForm), status: .serviceUnavailable, request, context)
+        } catch let error where !(error is CancellationError) {
+            // Of what is no problem yet, the one that other callers get: it has nothing from inside.
+            let problem = Problem.from(error) { _ in nil }
+            if !(error is Problem), problem.status.kind == .serverError {
+                context.logger.error("page failed", metadata: ["reason": "\(error)"])
+            }
             var response =
                 Self.isFormWithoutSession(request, problem)
                 ? signIn(request, status: problem.status)
                 : page(problem.title, problem.detail, status: problem.status, request, context)
             response.headers.append(contentsOf: problem.headers)
             return response
-        } catch let error as PostgresError {
-            context.logger.warning("page failed", metadata: ["reason": "\(error)"])
-            return page(error.pageTitle, error.pageDetail(isForm: request.isForm), status: .serviceUnavailable, request, context)
         }
     }
 

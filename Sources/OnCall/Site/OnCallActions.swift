@@ -22,8 +22,9 @@ struct OnCallActions: Sendable {
         try await AlertStore.acknowledge(id, recording: audit, on: pool) != .notOpen
     }
 
+    /// The same form sent twice makes one silence.
     func silence(_ draft: SilenceDraft, recording audit: AuditRecorder) async throws {
-        try await SilenceStore.insert(draft.silence(author: audit.actor.name, now: audit.now), recording: audit, on: pool)
+        try await SilenceStore.insert(draft.silence(author: audit.actor.name, now: audit.now), once: true, recording: audit, on: pool)
     }
 
     /// Accepting twice is fine: the first one stays.

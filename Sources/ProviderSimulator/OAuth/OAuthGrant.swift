@@ -51,14 +51,13 @@ struct OAuthGrant: Sendable {
     }
 
     private func account(of token: SignedToken) throws(OAuthRefusal) -> GoogleTrustedAccount {
-        guard let account = accounts.first(where: { $0.clientEmail == token.claims["iss"]?.string }) else {
-            throw OAuthRefusal("invalid_grant", "Invalid grant: account not found")
-        }
+        // One for each key of the account.
+        let known = accounts.filter { $0.clientEmail == token.claims["iss"]?.string }
+        guard !known.isEmpty else { throw OAuthRefusal("invalid_grant", "Invalid grant: account not found") }
         let keyId = token.header["kid"]
-        guard keyId == nil || keyId?.string == account.privateKeyId, token.isSigned(by: account.publicKey) else {
-            throw OAuthRefusal("invalid_grant", "Invalid JWT Signature.")
-        }
-        return account
+        let signing = known.first { (keyId == nil || keyId?.string == $0.privateKeyId) && token.isSigned(by: $0.publicKey) }
+        guard let signing else { throw OAuthRefusal("invalid_grant", "Invalid JWT Signature.") }
+        return signing
     }
 
     private func checkTimes(of token: SignedToken, now: Timestamp) throws(OAuthRefusal) {
