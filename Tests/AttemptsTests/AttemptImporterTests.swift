@@ -249,6 +249,57 @@ struct AttemptImporterTests {
         }
     }
 
+    @Test("history that the ledger has forgotten is known under other stamps: cut to milliseconds, or moved past midnight")
+    func otherStamps() async throws {
+        let start = Sample.now - .seconds(30 * 86_400) + .microseconds(123_456)
+        func file(_ status: String = "queued", stamp: (Timestamp) -> Timestamp = { $0 }) throws -> [UInt8] {
+            try (0..<10).flatMap { number -> [UInt8] in
+                let at = stamp(start - .seconds(Int64(number) * 60))
+                return try Sample.bytes(Sample.json(["status": number == 9 ? status : "sent"], id: "i-\(number)", at: at)) + [0x0A]
+            }
+        }
+        try await withAttempts { store in
+            func run(_ bytes: [UInt8]) async throws -> AttemptImporter.Progress {
+                var progress = AttemptImporter.Progress()
+                try await withFile(bytes) { path in
+                    progress = try await importer(store).run(path: path, now: Sample.now, onReject: { _ in }, onProgress: { _ in })
+                }
+                for _ in 0..<9 { try await store.rotate() }
+                return progress
+            }
+            #expect(try await run(file()).accepted == 10)
+            #expect(try await AttemptStore(store.pool).find(attemptId: "i-0") == nil)
+            let cut = try await run(file { Timestamp(microseconds: $0.milliseconds * 1_000) })
+            #expect(cut.duplicate == 10 && cut.accepted == 0)
+            try await store.expectRollupsEqualRecount(total: 10)
+
+            // The row and its count stay where they were.
+            let moved = try await run(file("sent") { $0 + .seconds(13 * 3600) })
+            #expect(moved.duplicate == 9 && moved.advanced == 1 && moved.accepted == 0)
+            try await store.expectRollupsEqualRecount(total: 10)
+            let rows = try await store.pool.query(
+                "SELECT attemptedAt, status::text FROM notificationDeliveryAttempts WHERE attemptId = 'i-9'"
+            )
+            let (at, status) = try rows[0].decode((Timestamp, String).self)
+            #expect(rows.count == 1 && at == start - .seconds(540) && status == "sent")
+            let fsck = Fsck([IdentityCheck()], pool: store.pool, days: 60, pause: .zero, now: Sample.now)
+            #expect(try await fsck.run().faults == [])
+        }
+    }
+
+    @Test("attempts of a person that lie near each other are looked for in one stretch of time")
+    func spans() throws {
+        let later = { (hours: Int64) in Sample.now + .seconds(hours * 3600) }
+        let batch = try Sample.batch([
+            Sample.attempt("a", uid: "u-1", at: later(72)), Sample.attempt("b", uid: "u-1"), Sample.attempt("c", uid: "u-2", at: later(20)),
+            Sample.attempt("d", uid: "u-1", at: later(30)), Sample.attempt("e", uid: "u-1", at: later(121)),
+        ])
+        let spans = PersonSpan.near(batch.records, of: batch).map { span in
+            "\(span.uid) \((span.since.seconds - Sample.now.seconds) / 3600) \((span.until.seconds - Sample.now.seconds) / 3600)"
+        }
+        #expect(spans.sorted() == ["u-1 -24 96", "u-1 97 145", "u-2 -4 44"])
+    }
+
     @Test("a file that has changed is another file; a packed one that was cut off says so")
     func otherFiles() async throws {
         var bytes: [UInt8] = []

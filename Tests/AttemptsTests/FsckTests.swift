@@ -62,6 +62,17 @@ struct FsckTests {
             ["ledger"]
         ),
         (
+            "an id that stands twice in a minute, first received before the days of the ledger",
+            """
+            INSERT INTO notificationDeliveryAttempts
+            SELECT attemptId, uid, platform, provider, tokenHash, eventType, status, reasonCode, providerErrorCode,
+                attemptedAt + interval '1 millisecond', requestId, app, environment, pushType, appVersion, providerMessageId,
+                latencyMs, sendId, receivedAt - interval '20 days', attemptKey
+            FROM notificationDeliveryAttempts WHERE attemptId = 'a-17'
+            """,
+            ["identity", "rollups"]
+        ),
+        (
             "an id that two generations of the ledger hold",
             """
             INSERT INTO attemptLedger SELECT attemptKey, 0, fingerprint, attemptedAt, status FROM attemptLedger

@@ -1,7 +1,7 @@
 import Postgres
 import PushContract
 
-/// Each attempt stands under the key of its id, and no id was new twice.
+/// Each attempt stands under the key of its id, and no id was new twice: within the ledger, and within each piece of time.
 struct IdentityCheck: FsckCheck {
     let name = "identity"
 
@@ -13,6 +13,7 @@ struct IdentityCheck: FsckCheck {
         for (done, slice) in slices.enumerated() {
             context.progress(done, of: total)
             faults += try await misplaced(slice, context)
+            faults += try await storedTwice(slice, context)
         }
         for (done, keys) in ranges.enumerated() {
             context.progress(slices.count + done, of: total)
@@ -39,6 +40,21 @@ struct IdentityCheck: FsckCheck {
         ).map { row in
             let (id, at) = try row.decode((String, Timestamp).self)
             return FsckFault("attempt \(id) of \(at) stands under a key that is not its id's")
+        }
+    }
+
+    /// Ids that have more than one row in a piece of time, also those that the ledger has forgotten: what comes again after that has about
+    /// the same stamp. Rows further apart would take a second pass over all attempts.
+    private func storedTwice(_ slice: Range<Timestamp>, _ context: FsckContext) async throws -> [FsckFault] {
+        try await context.look(
+            """
+            SELECT min(attemptId), min(attemptedAt), max(attemptedAt) FROM notificationDeliveryAttempts
+            WHERE attemptedAt >= \(slice.lowerBound) AND attemptedAt < \(slice.upperBound)
+            GROUP BY attemptKey HAVING count(*) > 1 LIMIT 100
+            """
+        ).map { row in
+            let (id, first, last) = try row.decode((String, Timestamp, Timestamp).self)
+            return FsckFault("attempt \(id) has more than one row, from \(first) to \(last)")
         }
     }
 

@@ -19,7 +19,8 @@ struct LedgerCheck: FsckCheck {
         let suspects = try await suspects(slices, context)
         let faults = suspects.isEmpty ? [] : try await compare(suspects, slices, context)
         let examined = "the whole ledger; \(suspects.count) of \(slices.count) pieces of time id by id"
-        return [FsckReport.Line(name, "ledger and attempts agree, and each id has one row", examined: examined, faults: faults)]
+        let promise = "ledger and attempts received in its days agree, one row for each id"
+        return [FsckReport.Line(name, promise, examined: examined, faults: faults)]
     }
 
     private func suspects(_ slices: [FactSlices.Slice], _ context: FsckContext) async throws -> [Int] {

@@ -11,8 +11,8 @@ package enum AttemptWriter {
     /// - Parameters:
     ///   - slot: which rollup rows to count in; writers with different slots never wait for each other's counts.
     ///   - hints: what this process knows of the ledger, for speed alone.
-    ///   - checksOldFacts: also looks for the exact rows among the facts, for imports that reach back behind the ledger. The same is done
-    ///     for any batch that does, whatever the clock says that let it in.
+    ///   - checksOldFacts: also looks for the rows among the facts, up to a day from their stamps, for imports that reach back behind the
+    ///     ledger. The same is done for any batch that does, whatever the clock says that let it in.
     package static func write(
         _ batch: AttemptBatch,
         on connection: BlockingConnection,
@@ -69,15 +69,19 @@ package enum AttemptWriter {
         return try answers(outcome, batch: batch, known: known, on: connection)
     }
 
-    /// What is stored of ids that the ledger may no longer have, as entries of it.
+    /// What is stored of ids that the ledger may no longer have, as entries of it: where the reports say, which is one probe each, and what
+    /// is not there near it, since another export or a resend may have other stamps.
     private static func readStored(
         of batch: AttemptBatch,
         known: [AttemptKey: LedgerEntry],
         generation: Int32,
         on connection: BlockingConnection
     ) throws -> [AttemptKey: LedgerEntry] {
-        let rows = batch.records.lazy.filter { known[$0.key] == nil }.map { (key: $0.key, attemptedAt: $0.attemptedAt) }
-        return try FactStatements.stored(Array(rows), on: connection).mapValues { LedgerEntry($0.attempt, generation: generation) }
+        let unknown = batch.records.filter { known[$0.key] == nil }
+        var stored = try FactStatements.stored(unknown.map { (key: $0.key, attemptedAt: $0.attemptedAt) }, on: connection)
+        let missing = unknown.filter { stored[$0.key] == nil }
+        stored.merge(try FactStatements.stored(near: missing, of: batch, on: connection)) { exact, _ in exact }
+        return stored.mapValues { LedgerEntry($0.attempt, generation: generation) }
     }
 
     /// Enters the batch's ids into the ledger, forgotten ones as they are stored. Returns what was known of those that were not new.

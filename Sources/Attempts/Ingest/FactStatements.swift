@@ -32,15 +32,50 @@ enum FactStatements {
         on connection: BlockingConnection
     ) throws -> [AttemptKey: Stored] {
         guard !positions.isEmpty else { return [:] }
-        let rows = try connection.query(
-            """
-            SELECT \(raw: StoredAttempt.columns), foldedLabels
-            FROM notificationDeliveryAttempts
-            JOIN unnest(\(positions.map(\.attemptedAt)), \(positions.map(\.key))) AS wanted (at, key)
-                ON attemptedAt = wanted.at AND attemptKey = wanted.key
-            """
+        return try decode(
+            connection.query(
+                """
+                SELECT \(raw: StoredAttempt.columns), foldedLabels
+                FROM notificationDeliveryAttempts
+                JOIN unnest(\(positions.map(\.attemptedAt)), \(positions.map(\.key))) AS wanted (at, key)
+                    ON attemptedAt = wanted.at AND attemptKey = wanted.key
+                """
+            )
         )
-        return try Dictionary(
+    }
+
+    /// The rows of these records' ids that stand within `PersonSpan.reach` of them, under the same uid; of several with one key the oldest.
+    ///
+    /// No index finds an id without its stamp. By the index of users each row of the batch's people in the days around is read once at most,
+    /// so the work is bounded by what those people had in these days, not by that times the batch. Where many have few rows each, the planner
+    /// may read the partitions of these days instead, in one pass. The bounds of all are said once more as constants, so that no other
+    /// partition is read.
+    ///
+    /// The keys are a subquery that `IS TRUE` keeps from becoming a join: it is hashed once and filters rows as they are read, in each plan. As
+    /// a join, a prepared plan, which takes arrays for ten elements, compares each row with each key.
+    static func stored(
+        near records: [AttemptBatch.Record],
+        of batch: AttemptBatch,
+        on connection: BlockingConnection
+    ) throws -> [AttemptKey: Stored] {
+        let spans = PersonSpan.near(records, of: batch)
+        guard let first = spans.map(\.since).min(), let last = spans.map(\.until).max() else { return [:] }
+        return try decode(
+            connection.query(
+                """
+                SELECT \(raw: StoredAttempt.columns), foldedLabels
+                FROM notificationDeliveryAttempts
+                JOIN unnest(\(spans.map(\.uid)), \(spans.map(\.since)), \(spans.map(\.until))) AS span (person, since, until)
+                    ON uid = span.person AND attemptedAt >= span.since AND attemptedAt <= span.until
+                WHERE attemptedAt >= \(first) AND attemptedAt <= \(last)
+                  AND (attemptKey IN (SELECT key FROM unnest(\(Array(Set(records.map(\.key))))) AS wanted (key))) IS TRUE
+                """
+            )
+        )
+    }
+
+    private static func decode(_ rows: [Row]) throws -> [AttemptKey: Stored] {
+        try Dictionary(
             rows.map { row in
                 let attempt = try StoredAttempt.decode(row)
                 let labels = try row.decode(Int16.self, at: AttemptColumn.contract.count)
