@@ -24,23 +24,23 @@ package struct AttemptStore: Sendable {
     }
 
     /// Which of these ids are of stored attempts of other apps than these, or of none. For sessions that look up by index: it is asked with
-    /// reports. Two statements, since a join of many ids would read all attempts.
+    /// reports. Two statements, since a join of many ids with the ledger as well would read all attempts.
     func keys(_ keys: [AttemptKey], ofOtherAppsThan apps: Set<String>) async throws -> Set<AttemptKey> {
         let known = try await session.query(
             "SELECT attemptKey, max(attemptedAt) FROM attemptLedger WHERE attemptKey = ANY(\(keys)) GROUP BY 1"
         ).map { try $0.decode((AttemptKey, Timestamp).self) }
         guard !known.isEmpty else { return [] }
-        let rows = try await session.query(
-            """
-            SELECT attemptKey, attemptedAt FROM notificationDeliveryAttempts
-            WHERE attemptedAt = ANY(\(known.map(\.1))) AND attemptKey = ANY(\(known.map(\.0)))
-              AND (app IS NULL OR app <> ALL(\(apps.sorted())))
-            """
-        )
-        let moments = Dictionary(uniqueKeysWithValues: known)
-        return try Set(
-            rows.map { try $0.decode((AttemptKey, Timestamp).self) }.filter { key, attemptedAt in moments[key] == attemptedAt }.map(\.0)
-        )
+        let rows = try await session.query(AttemptStore.otherApps(known.map { (key: $0.0, attemptedAt: $0.1) }, than: apps))
+        return try Set(rows.map { try $0.decode(AttemptKey.self) })
+    }
+
+    /// Pairs, and not two lists: an index is searched once for each combination of their elements.
+    static func otherApps(_ positions: [(key: AttemptKey, attemptedAt: Timestamp)], than apps: Set<String>) -> Query {
+        """
+        SELECT attemptKey FROM unnest(\(positions.map(\.attemptedAt)), \(positions.map(\.key))) AS wanted (at, key)
+        JOIN notificationDeliveryAttempts ON attemptedAt = wanted.at AND attemptKey = wanted.key
+        WHERE app IS NULL OR app <> ALL(\(apps.sorted()))
+        """
     }
 
     /// A person's or a token's attempts, newest first.
