@@ -167,6 +167,23 @@ struct FsckTests {
         #expect(partitions.faults(plan: plan, countedDays: [], now: now + .seconds(6 * 86_400)).count >= 2)
     }
 
+    @Test("months without a day between an imported one and the live ones are no gap; the month of an imported day is expected")
+    func importedMonths() throws {
+        let plan = PartitionPlan()
+        let now = try #require(Timestamp(rfc3339: "2026-12-01T12:00:00Z"))
+        let imported = now.day - 82
+        var partitions = FsckPartitions()
+        partitions.facts = [PartitionPlan.fact(day: imported)] + plan.facts(now: now)
+        for index in partitions.facts.indices { partitions.facts[index].name = partitions.facts[index].name.lowercased() }
+        partitions.rollups = [PartitionPlan.rollup(day: imported)] + plan.rollups(now: now)
+        partitions.latencies = partitions.rollups.map(\.latencies)
+        #expect(partitions.faults(plan: plan, countedDays: [], now: now).map(\.text) == [])
+        partitions.rollups.removeFirst()
+        partitions.latencies.removeFirst()
+        let missing = ["no rollup partition for 2026-09", "no latency partition for 2026-09"]
+        #expect(partitions.faults(plan: plan, countedDays: [], now: now).map(\.text) == missing)
+    }
+
     @Test("each day with counts that has no partition is found, and no other day of those that an import left out")
     func countedDays() async throws {
         try await withAttempts { store in
