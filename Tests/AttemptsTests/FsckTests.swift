@@ -129,6 +129,21 @@ struct FsckTests {
         }
     }
 
+    @Test("a raw token is found in each column whose reports are refused for one, an APNs token and an FCM token")
+    func tokenColumns() async throws {
+        try await withCheckedAttempts { store in
+            for column in AttemptColumn.allCases.filter(\.refusesTokenShape) {
+                let update = "UPDATE notificationDeliveryAttempts SET \(column.name) ="
+                for token in [String(repeating: "0A", count: 32), "is " + String(repeating: "a-_:Z", count: 20)] {
+                    try await store.pool.execute("\(raw: update) \(token) WHERE attemptId = 'a-17'")
+                    let report = try await Fsck([TokensCheck()], pool: store.pool, pause: .zero, now: Sample.now + .seconds(600)).run()
+                    #expect(report.faults.count == 1 && report.faults.first?.contains("a-17") == true, "\(column) \(report.faults)")
+                }
+                try await store.pool.execute("\(raw: update) NULL WHERE attemptId = 'a-17'")
+            }
+        }
+    }
+
     @Test("stays clean while four writers go on in closed minutes and the ledger rotates")
     func duringTraffic() async throws {
         try await withCheckedAttempts { store in
