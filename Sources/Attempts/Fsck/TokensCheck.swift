@@ -3,7 +3,7 @@ import PushContract
 
 /// No raw token is stored with an attempt.
 ///
-/// The hash's prefix distinguishes it from an APNs token, which has 64 hex digits too. Other texts are held to what reports are held to.
+/// The hash's prefix distinguishes it from an APNs token, which has 64 hex digits too. In other texts it finds what reports are refused for.
 /// Patterns are slow, so they are tried only where there is space for a token.
 struct TokensCheck: FsckCheck {
     let name = "tokens"
