@@ -19,6 +19,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         /// The server is a standby, or its transactions only read.
         package static let readOnlyTransaction = Code(rawValue: "25006")
         package static let undefinedTable = Code(rawValue: "42P01")
+        package static let duplicateTable = Code(rawValue: "42P07")
         static let duplicateDatabase = Code(rawValue: "42P04")
         static let statementExists = Code(rawValue: "42P05")
         static let statementMissing = Code(rawValue: "26000")

@@ -10,6 +10,10 @@ package enum TokenShape {
     /// FCM's have more than 140.
     static let characters = 100
 
+    /// The same as a regular expression of PostgreSQL. Slow, so only for texts of at least `shortest` characters.
+    package static let pattern = "[0-9A-Fa-f]{\(hexDigits)}|[-0-9A-Za-z_:]{\(characters)}"
+    package static let shortest = hexDigits
+
     /// Whether a part of the text has the shape of a token.
     package static func isContained(in text: UnsafeBufferPointer<UInt8>) -> Bool {
         // Nearly every text is shorter than any token.

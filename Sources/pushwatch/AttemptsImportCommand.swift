@@ -72,7 +72,7 @@ struct AttemptsImportCommand: AsyncParsableCommand {
             try await importer.run(
                 path: file,
                 from: checkpoint,
-                now: .now(),
+                now: Timestamp.now,
                 shouldStop: { stop.isRaised },
                 onReject: rejects.append,
                 onProgress: { progress in Terminal.progress(progress.line(of: size, since: start, before: before)) },

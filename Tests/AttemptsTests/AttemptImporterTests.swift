@@ -42,7 +42,7 @@ struct AttemptImporterTests {
                 var rejects: [AttemptImporter.Reject] = []
                 let result = try await importer(store).run(
                     path: path,
-                    now: Sample.now,
+                    now: { Sample.now },
                     onReject: { rejects.append($0) },
                     onProgress: { _ in }
                 )
@@ -50,9 +50,36 @@ struct AttemptImporterTests {
                 #expect(rejects.map(\.line) == [102, 103])
                 #expect(rejects.map(\.code) == ["malformed_json", "attempted_at_out_of_range"])
                 try await store.expectRollupsEqualRecount(total: 101)
-                let again = try await importer(store).run(path: path, now: Sample.now, onReject: { _ in }, onProgress: { _ in })
+                let again = try await importer(store).run(path: path, now: { Sample.now }, onReject: { _ in }, onProgress: { _ in })
                 #expect(again.accepted == 0 && again.duplicate == 101)
                 try await store.expectRollupsEqualRecount(total: 101)
+            }
+        }
+    }
+
+    @Test("each attempt was received when its part of the file was stored, not when the import began")
+    func receivedAt() async throws {
+        var bytes: [UInt8] = []
+        for number in 0..<60 { bytes += try line(number) }
+        try await withAttempts { store in
+            try await withFile(bytes) { path in
+                var moment = Sample.now
+                var chunks = 0
+                let result = try await importer(store).run(
+                    path: path,
+                    now: {
+                        defer { moment = moment + .seconds(60) }
+                        return moment
+                    },
+                    onReject: { _ in },
+                    onProgress: { _ in chunks += 1 }
+                )
+                #expect(result.accepted == 60 && chunks > 1)
+                let rows = try await store.pool.query("SELECT DISTINCT receivedAt FROM notificationDeliveryAttempts ORDER BY 1")
+                #expect(try rows.map { try $0.decode(Timestamp.self) } == (1...chunks).map { Sample.now + .seconds(Int64($0) * 60) })
+                let imports = try await store.pool.query("SELECT startedAt, finishedAt FROM attemptImports")
+                let (startedAt, finishedAt) = try imports[0].decode((Timestamp, Timestamp).self)
+                #expect(startedAt == Sample.now && finishedAt == Sample.now + .seconds(Int64(chunks + 1) * 60))
             }
         }
     }
@@ -66,7 +93,7 @@ struct AttemptImporterTests {
                 var rejected: [Int] = []
                 let result = try await importer(store).run(
                     path: path,
-                    now: Sample.now,
+                    now: { Sample.now },
                     onReject: { rejected.append($0.line) },
                     onProgress: { _ in }
                 )
@@ -97,7 +124,7 @@ struct AttemptImporterTests {
                     let result = try await importer(store).run(
                         path: path,
                         from: checkpoint,
-                        now: Sample.now,
+                        now: { Sample.now },
                         shouldStop: { chunks >= 3 },
                         onReject: { rejected.append($0.line) },
                         onProgress: { _ in chunks += 1 }
@@ -125,7 +152,7 @@ struct AttemptImporterTests {
             try await withFile(bytes) { path in
                 // It dies where it hurts most: after the commit, before the reject is written.
                 await #expect(throws: Killed.self) {
-                    try await importer(store).run(path: path, now: Sample.now, onReject: { _ in throw Killed() }, onProgress: { _ in })
+                    try await importer(store).run(path: path, now: { Sample.now }, onReject: { _ in throw Killed() }, onProgress: { _ in })
                 }
                 let checkpoint = try #require(try await importer(store).checkpoint(of: path))
                 #expect(checkpoint.lines > 50 && checkpoint.lines <= 90)
@@ -133,7 +160,7 @@ struct AttemptImporterTests {
                 let result = try await importer(store).run(
                     path: path,
                     from: checkpoint,
-                    now: Sample.now,
+                    now: { Sample.now },
                     onReject: { rejected.append($0.line) },
                     onProgress: { _ in }
                 )
@@ -152,7 +179,7 @@ struct AttemptImporterTests {
             try await withFile(bytes) { path in
                 let ignore: (AttemptImporter.Reject) -> Void = { _ in }
                 await #expect(throws: Refused.self) {
-                    try await importer(store).run(path: path, now: Sample.now, onReject: ignore, onProgress: { _ in }) { _, _ in
+                    try await importer(store).run(path: path, now: { Sample.now }, onReject: ignore, onProgress: { _ in }) { _, _ in
                         throw Refused()
                     }
                 }
@@ -160,7 +187,7 @@ struct AttemptImporterTests {
                 let result = try await importer(store).run(
                     path: path,
                     from: checkpoint,
-                    now: Sample.now,
+                    now: { Sample.now },
                     onReject: ignore,
                     onProgress: { _ in }
                 ) { result, connection in
@@ -196,7 +223,7 @@ struct AttemptImporterTests {
                     result = try await importer.run(
                         path: path,
                         from: checkpoint,
-                        now: Sample.now,
+                        now: { Sample.now },
                         shouldStop: { !isLast && chunks == 2 },
                         onReject: { rejects.append($0) },
                         onProgress: { _ in chunks += 1 }
@@ -221,7 +248,7 @@ struct AttemptImporterTests {
                     rejects = []
                     return try await importer(store).run(
                         path: path,
-                        now: Sample.now,
+                        now: { Sample.now },
                         onReject: { rejects.append($0) },
                         onProgress: { _ in }
                     )
@@ -309,7 +336,7 @@ struct AttemptImporterTests {
                 var chunks = 0
                 _ = try await importer(store).run(
                     path: path,
-                    now: Sample.now,
+                    now: { Sample.now },
                     shouldStop: { chunks >= 1 },
                     onReject: { _ in },
                     onProgress: { _ in chunks += 1 }
@@ -322,7 +349,7 @@ struct AttemptImporterTests {
                 let whole = try Data(contentsOf: URL(fileURLWithPath: path))
                 try whole.dropLast(40).write(to: URL(fileURLWithPath: path))
                 await #expect(throws: LineReader.Failure.self) {
-                    try await importer(store).run(path: path, now: Sample.now, onReject: { _ in }, onProgress: { _ in })
+                    try await importer(store).run(path: path, now: { Sample.now }, onReject: { _ in }, onProgress: { _ in })
                 }
             }
         }

@@ -232,7 +232,7 @@ struct DistributedAttemptsTests {
         var rejects: [String] = []
         let result = try await importer.run(
             path: path,
-            now: Sample.now,
+            now: { Sample.now },
             onReject: { rejects.append("\($0.attemptId ?? "?") \($0.code)") },
             onProgress: { _ in }
         )

@@ -140,6 +140,21 @@ struct FsckTests {
         }
     }
 
+    @Test("a raw token is found in each column whose reports are refused for one, an APNs token and an FCM token")
+    func tokenColumns() async throws {
+        try await withCheckedAttempts { store in
+            for column in AttemptColumn.allCases.filter(\.refusesTokenShape) {
+                let update = "UPDATE notificationDeliveryAttempts SET \(column.name) ="
+                for token in [String(repeating: "0A", count: 32), "is " + String(repeating: "a-_:Z", count: 20)] {
+                    try await store.pool.execute("\(raw: update) \(token) WHERE attemptId = 'a-17'")
+                    let report = try await Fsck([TokensCheck()], pool: store.pool, pause: .zero, now: Sample.now + .seconds(600)).run()
+                    #expect(report.faults.count == 1 && report.faults.first?.contains("a-17") == true, "\(column) \(report.faults)")
+                }
+                try await store.pool.execute("\(raw: update) NULL WHERE attemptId = 'a-17'")
+            }
+        }
+    }
+
     @Test("stays clean while four writers go on in closed minutes and the ledger rotates")
     func duringTraffic() async throws {
         try await withCheckedAttempts { store in
@@ -176,6 +191,23 @@ struct FsckTests {
         #expect(partitions.faults(plan: plan, countedDays: [], now: now).isEmpty)
         #expect(partitions.faults(plan: plan, countedDays: [now.day - 20], now: now).count == 1)
         #expect(partitions.faults(plan: plan, countedDays: [], now: now + .seconds(6 * 86_400)).count >= 2)
+    }
+
+    @Test("months without a day between an imported one and the live ones are no gap; the month of an imported day is expected")
+    func importedMonths() throws {
+        let plan = PartitionPlan()
+        let now = try #require(Timestamp(rfc3339: "2026-12-01T12:00:00Z"))
+        let imported = now.day - 82
+        var partitions = FsckPartitions()
+        partitions.facts = [PartitionPlan.fact(day: imported)] + plan.facts(now: now)
+        for index in partitions.facts.indices { partitions.facts[index].name = partitions.facts[index].name.lowercased() }
+        partitions.rollups = [PartitionPlan.rollup(day: imported)] + plan.rollups(now: now)
+        partitions.latencies = partitions.rollups.map(\.latencies)
+        #expect(partitions.faults(plan: plan, countedDays: [], now: now).map(\.text) == [])
+        partitions.rollups.removeFirst()
+        partitions.latencies.removeFirst()
+        let missing = ["no rollup partition for 2026-09", "no latency partition for 2026-09"]
+        #expect(partitions.faults(plan: plan, countedDays: [], now: now).map(\.text) == missing)
     }
 
     @Test("each day with counts that has no partition is found, and no other day of those that an import left out")

@@ -195,6 +195,31 @@ struct PartitionMaintenanceTests {
         }
     }
 
+    @Test("a recent day that was detached by hand is named; the round makes the other days, rotates and drops; renamed, it is made again")
+    func recentByHand() async throws {
+        let log = RecordingLog { $0.level == .error }
+        try await withDatabase { pool in
+            let start = try await LedgerGenerations.read(on: pool)
+            let due = start.rotatedAt + .seconds(86_400)
+            try await maintenance(pool, at: start.rotatedAt).maintain()
+            let detached = PartitionPlan.fact(day: due.day - 1).name
+            let (ahead, expired) = (PartitionPlan.fact(day: due.day + 5).name, PartitionPlan.fact(day: due.day - 100).name)
+            try await maintenance(pool, at: due).ensurePartitions(forDays: [due.day - 100])
+            try await pool.execute("ALTER TABLE notificationDeliveryAttempts DETACH PARTITION \(raw: detached)")
+            let round = PartitionMaintenance(pool: pool, clockTolerance: nil, logger: log.logger, now: { due })
+            let fault = await #expect(throws: PostgresError.self) { try await round.maintain() }
+            #expect(fault?.code == .duplicateTable && fault?.message.contains("attach it again or rename it") == true)
+            #expect(log.events.map { "\($0.metadata?["partition"] ?? "")" } == [detached])
+            #expect(try await LedgerGenerations.read(on: pool).current == start.current + 1)
+            let names = try await PartitionStatements.names(on: pool)
+            #expect(names.contains(ahead.lowercased()) && !names.contains(expired.lowercased()))
+
+            try await pool.execute("ALTER TABLE \(raw: detached) RENAME TO keptDay")
+            try await round.maintain()
+            #expect(try await PartitionStatements.names(on: pool).contains(detached.lowercased()))
+        }
+    }
+
     @Test(
         "a table that a round could not detach is kept when somebody detaches it by hand afterwards",
         .disabled(if: TestEngine.isDistributed, "distributed tables are locked with their partitions")

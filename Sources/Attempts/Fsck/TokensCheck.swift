@@ -3,8 +3,8 @@ import PushContract
 
 /// No raw token is stored with an attempt.
 ///
-/// The hash's prefix distinguishes it from an APNs token, which has 64 hex digits too. Patterns are slow, so they are tried only where there is
-/// space for a token.
+/// The hash's prefix distinguishes it from an APNs token, which has 64 hex digits too. In other texts it finds what reports are refused for.
+/// Patterns are slow, so they are tried only where there is space for a token.
 struct TokensCheck: FsckCheck {
     let name = "tokens"
 
@@ -25,12 +25,15 @@ struct TokensCheck: FsckCheck {
         ]
     }
 
+    private static let shapes = AttemptColumn.allCases.filter(\.refusesTokenShape).map { column in
+        "OR (length(\(column.name)) >= \(TokenShape.shortest) AND \(column.name) ~ '\(TokenShape.pattern)')"
+    }.joined(separator: " ")
+
     private func statement(_ slice: Range<Timestamp>) -> Query {
         """
         SELECT count(*), coalesce((array_agg(attemptId) FILTER (WHERE
             length(tokenHash) <> 71 OR left(tokenHash, 7) <> 'sha256:' OR translate(substr(tokenHash, 8), '0123456789abcdef', '') <> ''
-            OR (length(providerErrorCode) > 26 AND providerErrorCode ~ '[0-9a-fA-F]{64}|:APA91[A-Za-z0-9_-]{20}')
-            OR (length(providerMessageId) > 26 AND providerMessageId ~ ':APA91[A-Za-z0-9_-]{20}')))[1:100], '{}')
+            \(raw: TokensCheck.shapes)))[1:100], '{}')
         FROM notificationDeliveryAttempts WHERE attemptedAt >= \(slice.lowerBound) AND attemptedAt < \(slice.upperBound)
         """
     }

@@ -69,12 +69,13 @@ package struct AttemptImporter: Sendable {
     ///
     /// - Parameters:
     ///   - start: a checkpoint that `checkpoint(of:)` gave; what lies before it is passed over.
+    ///   - now: the clock: at the start for what is accepted, then for each transaction, so that attempts have the moment they were stored.
     ///   - shouldStop: asked between transactions. True ends the import; a later one goes on from there.
     ///   - onEnd: stores what belongs to the end of the import, in its last transaction.
     package func run(
         path: String,
         from start: Progress? = nil,
-        now: Timestamp,
+        now: () -> Timestamp,
         shouldStop: () -> Bool = { false },
         onReject: (Reject) throws -> Void,
         onProgress: (Progress) -> Void,
@@ -83,7 +84,8 @@ package struct AttemptImporter: Sendable {
         let checkpoint = try ImportCheckpoint(path: path)
         let reader = try LineReader(path: path, from: start?.unpackedBytes ?? 0, chunkBytes: chunkBytes)
         let parser = AttemptParser()
-        let window = AcceptanceWindow.history(now: now, retention: .seconds(plan.factRetentionDays * 86_400))
+        let startedAt = now()
+        let window = AcceptanceWindow.history(now: startedAt, retention: .seconds(plan.factRetentionDays * 86_400))
         var progress = start ?? Progress()
         while !shouldStop(), var chunk = try reader.next() {
             let length = chunk.count
@@ -100,7 +102,7 @@ package struct AttemptImporter: Sendable {
             let counted = try await maintenance.daysWithoutAttempts(of: Set(parsed.batch.records.map(\.attemptedAt.day)))
             parsed.reject(days: counted)
             labels.mark(&parsed.batch, author: "import")
-            let results = try await store(parsed.batch, checkpoint: checkpoint, progress: progress, now: now)
+            let results = try await store(parsed.batch, checkpoint: checkpoint, progress: progress, startedAt: startedAt, now: now())
             // Of this moment: the alert is about the last hour, and an import may take longer.
             try await FoldedLabelStore.add(labels.takeFolds(), at: .now(), on: pool)
             for reject in rejects(parsed, results, after: progress.lines) { try onReject(reject) }
@@ -108,10 +110,10 @@ package struct AttemptImporter: Sendable {
             onProgress(progress)
         }
         progress.isComplete = reader.isAtEnd
-        let last = progress
+        let (last, end) = (progress, now())
         // Not again after a lost commit: `onEnd` need not be idempotent.
         try await pool.performTransaction { connection in
-            try checkpoint.save(last, now: now, on: connection)
+            try checkpoint.save(last, startedAt: startedAt, now: end, on: connection)
             try onEnd(last, connection)
         }
         return progress
@@ -139,11 +141,12 @@ package struct AttemptImporter: Sendable {
         _ batch: AttemptBatch,
         checkpoint: ImportCheckpoint,
         progress: Progress,
+        startedAt: Timestamp,
         now: Timestamp
     ) async throws -> [AttemptResult] {
         if !batch.isEmpty { try await maintenance.ensurePartitions(for: batch) }
         return try await pool.performTransaction(retrying: .idempotent) { connection in
-            try checkpoint.save(progress, now: now, on: connection)
+            try checkpoint.save(progress, startedAt: startedAt, now: now, on: connection)
             return try AttemptWriter.write(batch, on: connection, slot: slot, receivedAt: now, checksOldFacts: true)
         }
     }

@@ -24,7 +24,7 @@ package struct AttemptStore: Sendable {
     }
 
     /// Which of these ids are of stored attempts of other apps than these, or of none. For sessions that look up by index: it is asked with
-    /// reports. Two statements, since a join of many ids would read all attempts.
+    /// reports. Two statements, since a join of many ids with the ledger as well would read all attempts.
     func keys(_ keys: [AttemptKey], ofOtherAppsThan apps: Set<String>) async throws -> Set<AttemptKey> {
         let known = try await session.query(
             "SELECT attemptKey, max(attemptedAt) FROM attemptLedger WHERE attemptKey = ANY(\(keys)) GROUP BY 1"

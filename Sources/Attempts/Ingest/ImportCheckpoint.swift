@@ -52,13 +52,18 @@ struct ImportCheckpoint: Sendable {
         }
     }
 
-    func save(_ progress: AttemptImporter.Progress, now: Timestamp, on connection: BlockingConnection) throws {
+    func save(
+        _ progress: AttemptImporter.Progress,
+        startedAt: Timestamp,
+        now: Timestamp,
+        on connection: BlockingConnection
+    ) throws {
         let finishedAt: Timestamp? = progress.isComplete ? now : nil
         try connection.execute(
             """
             INSERT INTO attemptImports (fileKey, fileName, startedAt, updatedAt, bytes, lines, accepted, duplicate, advanced, conflict,
                 rejected, finishedAt)
-            VALUES (\(fileKey), \(fileName), \(now), clock_timestamp(), \(progress.unpackedBytes), \(progress.lines), \(progress.accepted),
+            VALUES (\(fileKey), \(fileName), \(startedAt), clock_timestamp(), \(progress.unpackedBytes), \(progress.lines), \(progress.accepted),
                 \(progress.duplicate), \(progress.advanced), \(progress.conflict), \(progress.rejected), \(finishedAt))
             ON CONFLICT (fileKey) DO UPDATE SET fileName = excluded.fileName, updatedAt = excluded.updatedAt, bytes = excluded.bytes,
                 lines = excluded.lines, accepted = excluded.accepted, duplicate = excluded.duplicate, advanced = excluded.advanced,

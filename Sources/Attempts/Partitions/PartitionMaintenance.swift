@@ -60,20 +60,45 @@ package struct PartitionMaintenance: Service {
         try await service.run()
     }
 
-    /// One round. Idempotent; several instances take turns by a lock.
+    /// One round. Idempotent; several instances take turns by a lock. A part that fails stops no other part; the first fault is thrown at the
+    /// end.
     package func maintain() async throws {
         let now = now()
-        try await ensure(facts: plan.facts(now: now), rollups: plan.rollups(now: now))
+        let failures = try await ensure(facts: plan.facts(now: now), rollups: plan.rollups(now: now))
+        for (partition, error) in failures {
+            logger.error(
+                "a partition could not be made; the next round tries again",
+                metadata: ["partition": "\(partition)", "error": "\(error)"]
+            )
+        }
+        var fault = failures.first?.error
         let rotation = LedgerRotation(pool: pool)
+        let moment = try await confirmedClock(now)
+        do {
+            try await rotate(rotation, at: moment)
+        } catch let error as PostgresError where isPartial(error) {
+            logger.error("the ledger was not rotated; the next round tries again", metadata: ["error": "\(error)"])
+            fault = fault ?? error
+        }
+        if moment != nil {
+            await retire(now: now, rotation)
+            await compact(now: now)
+        }
+        if let fault { throw fault }
+    }
+
+    /// What is due; without a confirmed clock only the next generation is made.
+    private func rotate(_ rotation: LedgerRotation, at moment: Timestamp?) async throws {
         try await rotation.prepare()
-        guard let moment = try await confirmedClock(now) else { return }
+        guard let moment else { return }
         if try await rotation.switchOver(now: moment, isDue: { plan.generationIsDue(rotatedAt: $0, now: moment) }) {
             logger.info("ledger generation rotated")
             try await rotation.prepare()
         }
-        await retire(now: now, rotation)
-        await compact(now: now)
     }
+
+    /// The rest of a round may work after it.
+    private func isPartial(_ error: PostgresError) -> Bool { !error.isUnavailable && !Task.isCancelled }
 
     /// A fault costs space and stops nothing; the hour comes again.
     private func compact(now: Timestamp) async {
@@ -107,10 +132,11 @@ package struct PartitionMaintenance: Service {
     }
 
     package func ensurePartitions(forDays days: Set<Int64>) async throws {
-        try await ensure(
+        let failures = try await ensure(
             facts: days.sorted().map(PartitionPlan.fact(day:)),
             rollups: Array(Set(days.map(PartitionPlan.rollup(day:)))).sorted { $0.from < $1.from }
         )
+        if let failure = failures.first { throw failure.error }
     }
 
     /// Those of the days whose attempts are gone while the rollups count them still: whatever is stored of them would count twice.
@@ -123,23 +149,42 @@ package struct PartitionMaintenance: Service {
         return found
     }
 
-    private func ensure(facts: [PartitionPlan.Partition], rollups: [PartitionPlan.Partition]) async throws {
+    /// Makes those that are missing, each for itself: one that cannot be made stops no other one. Answers what failed.
+    private func ensure(
+        facts: [PartitionPlan.Partition],
+        rollups: [PartitionPlan.Partition]
+    ) async throws -> [(partition: String, error: PostgresError)] {
         let existing = try await PartitionStatements.names(on: pool)
         let missing =
             facts.map { ($0, "notificationDeliveryAttempts", "attemptedAt") }
             + rollups.flatMap { [($0, "attemptRollups", "minute"), ($0.latencies, "attemptLatencies", "minute")] }
+        var failures: [(partition: String, error: PostgresError)] = []
         for (partition, parent, column) in missing where !existing.contains(partition.name.lowercased()) {
             do {
-                try await pool.withTransaction { transaction in
-                    try await SchemaLock.acquire(on: transaction)
-                    guard try await !PartitionStatements.names(on: transaction).contains(partition.name.lowercased()) else { return }
-                    try await PartitionStatements.create(partition, of: parent, column: column, on: transaction)
-                }
-            } catch let error as PostgresError {
-                throw await LockHolder.named(error, on: pool)
+                try await make(partition, of: parent, column: column)
+            } catch let error as PostgresError where isPartial(error) {
+                failures.append((partition.name, await LockHolder.named(error, on: pool)))
+                // The others would wait for the same session.
+                if error.code == .lockNotAvailable { break }
             }
-            logger.info("partition made", metadata: ["partition": "\(partition.name)"])
         }
+        return failures
+    }
+
+    private func make(_ partition: PartitionPlan.Partition, of parent: String, column: String) async throws {
+        try await pool.withTransaction { transaction in
+            try await SchemaLock.acquire(on: transaction)
+            let name = partition.name.lowercased()
+            guard try await !PartitionStatements.names(on: transaction).contains(name) else { return }
+            guard try await !PartitionStatements.isTable(name, on: transaction) else {
+                throw PostgresError(
+                    .duplicateTable,
+                    "the table \(name) exists and is no partition of \(parent): it was detached by hand; attach it again or rename it"
+                )
+            }
+            try await PartitionStatements.create(partition, of: parent, column: column, on: transaction)
+        }
+        logger.info("partition made", metadata: ["partition": "\(partition.name)"])
     }
 
     /// Rotates whether or not it is due: for benches and tests.

@@ -16,6 +16,18 @@ enum PartitionStatements {
         return try Set(rows.map { try $0.decode(String.self) })
     }
 
+    /// Whether there is a table of this name among ours, a partition or not.
+    static func isTable(_ name: String, on session: some PostgresSession) async throws -> Bool {
+        let rows = try await session.query(
+            """
+            SELECT EXISTS (
+                SELECT FROM pg_class
+                WHERE relname = \(name) AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'ledgerState'::regclass))
+            """
+        )
+        return try rows[0].decode(Bool.self)
+    }
+
     /// Whether the rollups count attempts of a day.
     static func isCounted(_ day: Int64) -> Query {
         let partition = PartitionPlan.fact(day: day)

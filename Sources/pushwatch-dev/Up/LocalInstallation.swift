@@ -100,7 +100,7 @@ struct DemoLoading {
         let start = ContinuousClock.now
         let result = try await AttemptImporter(pool: pool, maintenance: maintenance).run(
             path: file,
-            now: now,
+            now: Timestamp.now,
             onReject: { reject in
                 // A database that outlived its state directory has another demo's attempts under the same ids, which do as well.
                 guard reject.code != "attempt_conflict" else { return }
