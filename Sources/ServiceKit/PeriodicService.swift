@@ -66,7 +66,7 @@ package struct PeriodicService<State: Sendable>: Service {
             var pause = interval
             do {
                 try await body(&state)
-            } catch is CancellationError {
+            } catch is CancellationError where Task.isCancelled || Task.isShuttingDownGracefully {
                 return
             } catch {
                 logger.log(

@@ -53,19 +53,24 @@ struct WatermarkTests {
     func limits() async throws {
         try await withDatabase { pool in
             let clock = HandClock(Self.at(60))
-            let evaluator = RuleEvaluator.forTest(pool, clock: clock)
+            let watermark = EvaluationWatermark(
+                pool: pool,
+                configuration: EvaluatorConfiguration(),
+                metrics: EvaluatorMetrics(),
+                logger: .silent
+            )
             let closed = Self.at(59)
-            #expect(try await evaluator.watermark(at: clock.now) == closed)
+            #expect(try await watermark.read(at: clock.now) == closed)
             let writer = UUID()
             try await HeartbeatStore.record(writer, at: Self.at(60), uncommittedSince: Self.at(59, seconds: 30), on: pool)
-            #expect(try await evaluator.watermark(at: clock.now) == closed, "newer than what is closed")
+            #expect(try await watermark.read(at: clock.now) == closed, "newer than what is closed")
             try await HeartbeatStore.record(writer, at: Self.at(60, seconds: 1), uncommittedSince: Self.at(55), on: pool)
             try await HeartbeatStore.record(UUID(), at: Self.at(60), uncommittedSince: Self.at(57), on: pool)
-            #expect(try await evaluator.watermark(at: clock.now) == Self.at(55), "the oldest of any writer, by its newest word")
+            #expect(try await watermark.read(at: clock.now) == Self.at(55), "the oldest of any writer, by its newest word")
             try await HeartbeatStore.record(writer, at: Self.at(60, seconds: 2), uncommittedSince: Self.at(0), on: pool)
-            #expect(try await evaluator.watermark(at: clock.now) == closed - .seconds(600))
+            #expect(try await watermark.read(at: clock.now) == closed - .seconds(600))
             clock.advance(.seconds(93))
-            #expect(try await evaluator.watermark(at: clock.now) == clock.now - .seconds(60))
+            #expect(try await watermark.read(at: clock.now) == clock.now - .seconds(60))
         }
     }
 

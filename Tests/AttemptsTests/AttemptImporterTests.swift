@@ -289,7 +289,7 @@ struct AttemptImporterTests {
             func run(_ bytes: [UInt8]) async throws -> AttemptImporter.Progress {
                 var progress = AttemptImporter.Progress()
                 try await withFile(bytes) { path in
-                    progress = try await importer(store).run(path: path, now: Sample.now, onReject: { _ in }, onProgress: { _ in })
+                    progress = try await importer(store).run(path: path, now: { Sample.now }, onReject: { _ in }, onProgress: { _ in })
                 }
                 for _ in 0..<9 { try await store.rotate() }
                 return progress

@@ -93,6 +93,20 @@ struct LabelLimiterTests {
         }
     }
 
+    @Test("many keys that report many days have their limits all the same")
+    func manyDays() throws {
+        let limiter = Self.limiter()
+        for name in ["a", "b", "c"] {
+            for author in 0..<50 {
+                for day in 0..<7 {
+                    let moment = Self.now - .seconds(86_400 * day)
+                    let marked = try batch([attempt("1", app: name, at: moment)], limiter, author: "key \(author)")
+                    #expect(marked.records.map(\.folded) == [name == "c" ? .app : []])
+                }
+            }
+        }
+    }
+
     @Test("memory is bounded by the limits, however many values come")
     func bounded() throws {
         let limiter = Self.limiter()

@@ -71,6 +71,7 @@ class Errors:
         self.caller = Caller(installation.url)
         self.bearers = {"apiKey": installation.key, "appUser": installation.user}
         self.session = installation.session
+        self.further_user = installation.further_user
         # Keys that may do next to nothing, or nearly never.
         self.weak = installation.command("keys", "create", "--name", "weak", "--scope", "attempts:read").strip()
         self.weaker = installation.command("keys", "create", "--name", "weaker", "--scope", "sends:read").strip()
@@ -108,7 +109,7 @@ class Errors:
                 self.attempt(operation, headers={"Sec-Fetch-Site": "cross-site"})
             if "404" in operation.statuses:
                 self.attempt(operation, headers=typed, body=b"" if operation.method in ("GET", "DELETE") and not operation.media else b"{}")
-            if "429" in operation.statuses:
+            if "429" in operation.statuses and "apiKey" in operation.schemes:
                 for _ in range(2):
                     self.attempt(operation, headers={"Authorization": f"Bearer {self.poor}"})
             if operation.media:
@@ -121,8 +122,30 @@ class Errors:
             elif "400" in operation.statuses:
                 for query in ("limit=none", "since=yesterday", "state=none", "provider=none", "nonsense=1"):
                     self.attempt(operation, target=f"{operation.target()}?{query}", headers=known)
-        with ThreadPoolExecutor(max(1, len(slow))) as pool:
-            list(pool.map(lambda operation: self.attempt(operation, headers=self.typed(operation), length=100, body=b"{"), slow))
+        with ThreadPoolExecutor(len(slow) + 20) as pool:
+            dripping = [pool.submit(self.drip, operation, number) for number, operation in enumerate(slow)]
+            crowding = self.crowd(pool)
+            for call in dripping + crowding:
+                call.result()
+
+    def drip(self, operation, number):
+        """A body that never ends. Each app user sends one: of more than a few, some would have to wait."""
+        headers = self.typed(operation)
+        if "appUser" in operation.schemes and "apiKey" not in operation.schemes:
+            headers["Authorization"] = f"Bearer {self.further_user(f'slow {number}')}"
+        self.attempt(operation, headers=headers, length=100, body=b"{")
+
+    def crowd(self, pool):
+        """More of one app user than are answered at a time, or may wait; then every operation of theirs."""
+        bearer = {"Authorization": f"Bearer {self.further_user('greedy')}"}
+        register = self.operation("POST /devices")
+        slow = [pool.submit(self.attempt, register, headers={**self.typed(register), **bearer}, length=100, body=b"{") for _ in range(20)]
+        while self.caller.call(register.method, register.target(), headers={**self.typed(register), **bearer}, body=b"{}") != "429":
+            pass
+        for operation in self.all:
+            if "429" in operation.statuses and "appUser" in operation.schemes:
+                self.attempt(operation, headers={**self.typed(operation), **bearer}, body=b"")
+        return slow
 
     def unavailable(self, url, bearer=None):
         """At a server whose database is away; with a credential of its own where that has to be looked up."""

@@ -1,5 +1,7 @@
 """`pushwatch-dev up --empty` in a directory of its own, and what it prints."""
 
+import base64
+import json
 import os
 import re
 import signal
@@ -11,6 +13,7 @@ import urllib.request
 class Installation:
     def __init__(self, programs, directory):
         self.programs = programs
+        self.directory = directory
         self.log_path = f"{directory}/up.log"
         self.log_file = open(self.log_path, "w", encoding="utf-8")
         self.process = subprocess.Popen(
@@ -45,6 +48,24 @@ class Installation:
         environment = {"PATH": "/usr/bin:/bin", "PUSHWATCH_DATABASE_URL": self.database}
         done = subprocess.run([f"{self.programs}/pushwatch", *words], env=environment, capture_output=True, text=True, check=True)
         return done.stdout
+
+    def further_user(self, name):
+        """A token of another app user, signed as the installation signs its own."""
+
+        def encoded(data):
+            return base64.urlsafe_b64encode(data).rstrip(b"=")
+
+        payload = self.user.split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        header = self.user.split(".", 1)[0].encode()
+        text = header + b"." + encoded(json.dumps({**claims, "sub": name}).encode())
+        words = ["openssl", "dgst", "-sha256", "-sign", f"{self.directory}/state/demo-issuer.pem"]
+        der = subprocess.run(words, input=text, capture_output=True, check=True).stdout
+        # A sequence of two integers, which JWS has in 32 bytes each (RFC 7518 section 3.4).
+        first = der[4 : 4 + der[3]]
+        second = der[6 + der[3] :]
+        signature = b"".join(int.from_bytes(number, "big").to_bytes(32, "big") for number in (first, second))
+        return (text + b"." + encoded(signature)).decode()
 
     def sql(self, text):
         subprocess.run(["psql", "-q", "-v", "ON_ERROR_STOP=1", self.database, "-c", text], check=True)

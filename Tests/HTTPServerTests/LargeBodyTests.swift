@@ -85,6 +85,26 @@ struct LargeBodyTests {
         try await eventually("it is given back") { budget.usedBytes == 0 }
     }
 
+    @Test("large bodies leave a part of the budget for small ones, also where their length is not announced")
+    func small() async throws {
+        let budget = BodyBudget(bytes: 1 << 20)
+        let reader = BodyReader(budget: budget)
+        @Sendable func refusal(bytes: Int) async -> String? {
+            do {
+                _ = try await reader.read(request(text(bytes: bytes)))
+                return nil
+            } catch {
+                return code(error)
+            }
+        }
+        try await reader.read(request(text(bytes: 800 << 10))) { _ in
+        } use: { _ in
+            #expect(await refusal(bytes: 200 << 10) == "overloaded")
+            #expect(await refusal(bytes: 60 << 10) == nil)
+        }
+        #expect(await refusal(bytes: 800 << 10) == nil)
+    }
+
     @Test("a large body that finds no space for what is made of it is 503, and is not parsed")
     func noSpace() async throws {
         let budget = BodyBudget(bytes: 2 << 20)

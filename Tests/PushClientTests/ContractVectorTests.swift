@@ -133,6 +133,7 @@ struct ScheduleRun {
         case .needsAttention: "needsAttention"
         case .needsRegistration: "registerFirst \(next.seconds)"
         case .activityEnded: "endActivity"
+        case .outdated: "outdated"
         case .unknown: "unknown"
         }
     }

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("a body runs after every interval, and a failure waits for the retry interval only")
+    @Test("a body runs after every interval, and a failure, a cancellation of something else too, waits for the retry interval only")
     func failure() async throws {
         let clock = Sleeps()
         let service = PeriodicService(
@@ -43,10 +43,11 @@ import Testing
         ) { run in
             run += 1
             if run == 2 { throw Failure() }
-            if run == 4 { throw CancellationError() }
+            if run == 3 { throw CancellationError() }
+            if run == 5 { withUnsafeCurrentTask { $0?.cancel() } }
         }
         try await service.run()
-        #expect(clock.all == [.seconds(3), .seconds(10), .seconds(1), .seconds(10)])
+        #expect(clock.all == [.seconds(3), .seconds(10), .seconds(1), .seconds(1), .seconds(10), .seconds(10)])
     }
 
     @Test("a cancelled body ends the service without another run")
@@ -54,7 +55,8 @@ import Testing
         let runs = Mutex(0)
         let service = PeriodicService("test", every: .seconds(10), logger: Logger(label: "test")) {
             runs.withLock { $0 += 1 }
-            throw CancellationError()
+            withUnsafeCurrentTask { $0?.cancel() }
+            try Task.checkCancellation()
         }
         try await service.run()
         #expect(runs.withLock { $0 } == 1)

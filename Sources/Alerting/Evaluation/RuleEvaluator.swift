@@ -24,15 +24,9 @@ package final class RuleEvaluator: Service, Sendable {
         var rules: [AlertRule] = []
         var faults: [String: String] = [:]
         var succeededAt: Timestamp?
-        /// When the oldest outcome was made that a writer holds, while one does.
-        var waitsFor: Timestamp?
-        /// This machine's clock differs from the database's.
-        var isClockOff = false
     }
 
     static let leaseName = "evaluator"
-    /// How far the clock of this machine may differ from the database's without an error in the log.
-    private static let clockLimit = Duration.seconds(30)
 
     private let pool: PostgresPool
     private let rules: RuleRegistry
@@ -49,6 +43,8 @@ package final class RuleEvaluator: Service, Sendable {
     private let holder: String
     private let maintenance: EvaluatorMaintenance
     private let baseline = BaselineStore()
+    private let watermark: EvaluationWatermark
+    private let clockCheck: ClockCheck
     private let metrics = EvaluatorMetrics()
     private let state = Mutex(State())
 
@@ -80,6 +76,8 @@ package final class RuleEvaluator: Service, Sendable {
         self.now = now
         self.databaseNow = databaseNow
         holder = UUID().uuidString
+        watermark = EvaluationWatermark(pool: pool, configuration: configuration, metrics: metrics, logger: logger)
+        clockCheck = ClockCheck(logger: logger)
         maintenance = EvaluatorMaintenance(
             pool: pool,
             rules: rules,
@@ -108,26 +106,7 @@ package final class RuleEvaluator: Service, Sendable {
     /// Evaluates what is closed now, by the database's clock: one of this machine that is slow delays no alert.
     package func evaluate() async throws {
         guard let lease = try await begin() else { return }
-        try await evaluate(through: try await watermark(at: databaseTime(lease)), lease)
-    }
-
-    /// The moment before which all attempts are known: `lag` ago, or when the oldest outcome was made that a writer holds and could not commit yet
-    /// (reference, alerting §2.3). Without it what a slow writer holds would look like attempts that nobody made, and an alert about them like one
-    /// that is over.
-    func watermark(at now: Timestamp) async throws -> Timestamp {
-        let closed = now - configuration.lag
-        guard let oldest = try await HeartbeatStore.oldestUncommitted(at: now, on: pool), oldest < closed else {
-            metrics.waiting(for: .zero)
-            state.withLock { $0.waitsFor = nil }
-            return closed
-        }
-        let watermark = max(oldest, closed - configuration.writerTimeout)
-        metrics.waiting(for: closed - watermark)
-        if state.withLock({ $0.waitsFor == nil }) {
-            logger.warning("a writer has uncommitted outcomes; rules wait for them", metadata: ["since": "\(oldest)"])
-        }
-        state.withLock { $0.waitsFor = oldest }
-        return watermark
+        try await evaluate(through: try await watermark.read(at: databaseTime(lease)), lease)
     }
 
     /// Evaluates what is closed at `watermark`: the moment before which all attempts are known.
@@ -147,30 +126,12 @@ package final class RuleEvaluator: Service, Sendable {
             resetProgress()
             return nil
         }
-        reportClock(lease)
+        clockCheck.compare(now(), withDatabase: databaseTime(lease))
         return lease
     }
 
     /// When the lease was claimed.
     private func databaseTime(_ lease: AlertLease) -> Timestamp { databaseNow?() ?? lease.claimedAt ?? now() }
-
-    /// Logs when this machine's clock begins to differ from the database's, and when it no longer does.
-    private func reportClock(_ lease: AlertLease) {
-        let behind = databaseTime(lease) - now()
-        let isOff = behind > Self.clockLimit || behind < Duration.zero - Self.clockLimit
-        let wasOff = state.withLock { state in
-            let wasOff = state.isClockOff
-            state.isClockOff = isOff
-            return wasOff
-        }
-        guard isOff != wasOff else { return }
-        let metadata: Logger.Metadata = ["behind": "\(behind)"]
-        if isOff {
-            logger.error("the clock of this machine differs from the database's; set it right", metadata: metadata)
-        } else {
-            logger.notice("the clock of this machine agrees with the database's again", metadata: metadata)
-        }
-    }
 
     private func evaluate(through watermark: Timestamp, _ lease: AlertLease) async throws {
         let last = Minute.lastClosed(before: watermark)
@@ -323,8 +284,8 @@ package final class RuleEvaluator: Service, Sendable {
             $0.evaluated = nil
             $0.lateCheckedAt = nil
             $0.succeededAt = nil
-            $0.waitsFor = nil
         }
+        watermark.reset()
     }
 
     /// Until the next minute closes, or the lease wants extending.

@@ -11,6 +11,7 @@ package struct AttemptRoutes: Sendable {
     private let checkStore: AttemptStore
     private let parsers = AttemptParserPool()
     private let bodies: BodyReader
+    private let userBodies = BodyReader(limits: BodyLimits(compressed: 512 << 10, inflated: 512 << 10))
     private let labels: LabelLimiter
     private let now: @Sendable () -> Timestamp
 
@@ -66,7 +67,7 @@ package struct AttemptRoutes: Sendable {
             throw Problem(error)
         }
         // What waits to be written is counted by the queue.
-        var parsed = try await bodies.read(request, padding: AttemptParser.padding) { body in
+        var parsed = try await (rules.user == nil ? bodies : userBodies).read(request, padding: AttemptParser.padding) { body in
             try parse(body, asLines: type == "application/x-ndjson", rules)
         } use: { parsed in
             parsed

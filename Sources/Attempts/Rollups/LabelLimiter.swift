@@ -6,7 +6,7 @@ import Synchronization
 /// `other` in the counts; the attempts keep theirs.
 ///
 /// Each instance counts by itself, from its start: over all of them, an author has at most so many values times the instances, and the apps of
-/// `keep`. Memory: about 60 kB for an author and day at the limits; 64 days of authors at most, then the longest unused ones are forgotten.
+/// `keep`. Memory: about 10 MB at most; then the days of authors that were not used for longest are forgotten, and begin anew.
 package final class LabelLimiter: Sendable {
     /// Values of a label that are counted apart.
     package struct Limits: Sendable, Hashable {
@@ -48,17 +48,23 @@ package final class LabelLimiter: Sendable {
         /// What was decided for a combination of values: one look-up for nearly every attempt.
         var decided: [Int: FoldedLabels] = [:]
         var usedAt: UInt64 = 0
+
+        /// In digests; what a day takes without any counts, too.
+        var size: Int { 16 + decided.count + seen.reduce(0) { $0 + $1.count } }
     }
 
     private struct State {
         var authorDays: [AuthorDay: Values] = [:]
+        /// Of all of them.
+        var size = 0
         var folds: [AuthorDay: [Int64]] = [:]
         var uses: UInt64 = 0
         /// Apps, as digests, that are counted apart for every author.
         var keptApps: Set<Int> = []
     }
 
-    private static let maxAuthorDays = 64
+    /// Of 64 days at the usual limits; those of usual senders take a fiftieth of that.
+    private static let maxSize = 64 * (2_200 + maxDecided)
     private static let maxDecided = 4096
     private static let labels: [(label: FoldedLabels, column: AttemptColumn)] = [
         (.app, .app), (.appVersion, .appVersion), (.providerErrorCode, .providerErrorCode),
@@ -80,6 +86,7 @@ package final class LabelLimiter: Sendable {
             guard state.keptApps != Set(digests) else { return }
             state.keptApps = Set(digests)
             for authorDay in state.authorDays.keys { state.authorDays[authorDay]?.decided = [:] }
+            state.size = state.authorDays.values.reduce(0) { $0 + $1.size }
         }
     }
 
@@ -94,6 +101,7 @@ package final class LabelLimiter: Sendable {
             func leave(_ state: inout State) {
                 guard authorDay.day != .min else { return }
                 state.authorDays[authorDay] = values
+                state.size += values.size
                 if folds != none { state.folds[authorDay] = zip(state.folds[authorDay] ?? none, folds).map { $0 + $1 } }
                 folds = none
             }
@@ -132,10 +140,14 @@ package final class LabelLimiter: Sendable {
     /// Taken out of the state, so that its sets are changed in place.
     private func enter(_ authorDay: AuthorDay, _ state: inout State) -> Values {
         state.uses += 1
-        var values = state.authorDays.removeValue(forKey: authorDay) ?? Values()
+        var values = Values()
+        if let known = state.authorDays.removeValue(forKey: authorDay) {
+            values = known
+            state.size -= known.size
+        }
         values.usedAt = state.uses
-        if state.authorDays.count >= Self.maxAuthorDays, let oldest = state.authorDays.min(by: { $0.value.usedAt < $1.value.usedAt })?.key {
-            state.authorDays[oldest] = nil
+        while state.size >= Self.maxSize, let oldest = state.authorDays.min(by: { $0.value.usedAt < $1.value.usedAt })?.key {
+            state.size -= state.authorDays.removeValue(forKey: oldest)?.size ?? 0
         }
         return values
     }

@@ -20,8 +20,10 @@ extension HTTP2Loop {
                 }
                 connection.sweep(now: now)
             }
+            if !pool.connections.isEmpty || pool.hasWaiting { pool.lastUsed = now }
         }
-        pools.removeAll { $0.connections.isEmpty && !$0.hasWaiting }
+        // An origin that closes its connections after each answer is still known when the next request comes.
+        pools.removeAll { now - $0.lastUsed >= AddressHistory.memory }
         metrics.measure(pools.lazy.flatMap(\.connections))
     }
 

@@ -116,7 +116,7 @@ final class HTTP2Loop {
 
     private func pool(for request: OutboundRequest) throws(OutboundFailure) -> HTTP2Pool {
         if let known = pools.first(where: { $0.origin.begins(request.url) }) { return known }
-        let pool = HTTP2Pool(origin: try HTTP2Origin(of: request.url))
+        let pool = HTTP2Pool(origin: try HTTP2Origin(of: request.url), now: now)
         pools.append(pool)
         return pool
     }

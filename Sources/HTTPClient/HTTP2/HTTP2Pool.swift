@@ -4,6 +4,8 @@ final class HTTP2Pool {
     let ticket = TLSSessionTicket()
     let addressHistory = AddressHistory()
     var connections: [HTTP2Connection] = []
+    /// When it last had a connection, or a request.
+    var lastUsed: ContinuousClock.Instant
     /// The host's addresses were asked for and have not come.
     var isLookingUp = false
     /// After connections that answered nothing, others are opened at a slower pace.
@@ -12,7 +14,10 @@ final class HTTP2Pool {
     private var waiting: [HTTP2Exchange] = []
     private var next = 0
 
-    init(origin: HTTP2Origin) { self.origin = origin }
+    init(origin: HTTP2Origin, now: ContinuousClock.Instant) {
+        self.origin = origin
+        lastUsed = now
+    }
 
     var hasWaiting: Bool { next < waiting.count }
 

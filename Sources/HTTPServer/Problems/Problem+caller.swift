@@ -79,6 +79,17 @@ extension Problem {
         )
     }
 
+    /// 429: an app's user sends too much at a time.
+    static func tooManyRequests(running: Int) -> Problem {
+        Problem(
+            status: .tooManyRequests,
+            code: "too_many_requests",
+            title: "Too many requests at a time",
+            detail: "\(running) requests of this user are being answered, and others wait. Send fewer at a time.",
+            retryAfter: .seconds(1)
+        )
+    }
+
     /// 429: the caller's own quota is used up. Never used for our own overload, which is 503.
     package static func quotaExceeded(perMinute: Int, retryAfter: Duration) -> Problem {
         Problem(

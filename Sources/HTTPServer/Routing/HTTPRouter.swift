@@ -4,8 +4,8 @@ package import Hummingbird
 /// The routes of a server, with everything that surrounds a route already in place.
 ///
 /// From outside in: request id, metrics, problems, faults of the protocol, 100 Continue, the request's deadline; then, for each route, the
-/// route's own middleware, a proxy's sign-in, authentication, the check of its access, for GET the caller's limit, and its handler. A route
-/// cannot be added without saying who may call it.
+/// route's own middleware, a proxy's sign-in, authentication, the check of its access, the caller's limit, and its handler. A route cannot be
+/// added without saying who may call it.
 package final class HTTPRouter: HTTPResponderBuilder {
     package typealias Handler<Output: ResponseGenerator> = @Sendable @concurrent (Request, PushwatchContext) async throws -> Output
 
@@ -23,7 +23,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
     private let authentication: AuthenticationMiddleware?
     private let proxy: ProxySignIn?
     private let table = RouteTable()
-    private let reads = ReadLimit()
+    private let limit = RequestLimit()
 
     /// - Parameters:
     ///   - authentication: authenticates callers; without it only open routes can be called.
@@ -62,7 +62,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
         if let proxy { group.add(middleware: proxy) }
         if access != .open, let authentication { group.add(middleware: authentication) }
         if access != .open { group.add(middleware: RequireAccess(access: access, apps: apps)) }
-        if access != .open, method == .get { group.add(middleware: reads) }
+        if access != .open { group.add(middleware: limit) }
         group.on(path, method: method, use: handler)
         routes.append(Route(method: method, path: path.description, access: access, apps: apps))
     }

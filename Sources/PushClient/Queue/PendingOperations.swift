@@ -31,6 +31,8 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         case needsRegistration(PendingOperation)
         /// The server no longer has the activity.
         case activityEnded(PendingOperation)
+        /// Dropped: it failed for now, and its opposite was queued meanwhile.
+        case outdated(PendingOperation)
         /// Not in the queue: it was cancelled.
         case unknown
     }
@@ -121,6 +123,7 @@ public struct PendingOperations: Codable, Sendable, Hashable {
         switch OperationVerdict(result, of: operations[index].kind) {
         case .success: return .success(operations.remove(at: index))
         case .endActivity: return .activityEnded(operations.remove(at: index))
+        case .giveUp where isOutdated(index), .waitForSession where isOutdated(index): return .outdated(operations.remove(at: index))
         case .giveUp:
             operations[index].failures += 1
             operations[index].state = .needsAttention
@@ -136,6 +139,11 @@ public struct PendingOperations: Codable, Sendable, Hashable {
             return .needsRegistration(operations[index])
         case .retry(let wait): return reschedule(index, after: wait, now: now)
         }
+    }
+
+    /// Whether an operation behind it is its opposite: what waits for the user or their session would undo that one later.
+    private func isOutdated(_ index: Int) -> Bool {
+        operations[(index + 1)...].contains { $0.uid == operations[index].uid && operations[index].kind.isOutdated(by: $0.kind) }
     }
 
     private mutating func reschedule(_ index: Int, after wait: Duration?, now: Timestamp) -> Settlement {

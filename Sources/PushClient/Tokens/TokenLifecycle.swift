@@ -194,6 +194,7 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         switch queue.settle(operationId, result, now: now) {
         case .success(let operation): return [.success(operation)] + confirmed(operation, now, newId)
         case .needsAttention(let operation): return [.needsAttention(operation)]
+        case .outdated(let operation): return [.cancelled(operation)]
         case .needsRegistration(let operation): return registerFirst(operation.uid, now, newId)
         case .activityEnded(let operation):
             guard case .activityToken(let subject, let instance) = operation.kind else { return [.cancelled(operation)] }

@@ -159,6 +159,28 @@ struct HTTP2PeerTests {
         }
     }
 
+    @Test("what is known of an origin outlasts its last connection")
+    func originWithoutConnections() async throws {
+        let certificate = try ThrowawayCertificate()
+        let resumed = Mutex<[Bool]>([])
+        let step: ScriptedPeer.Step = { connection in
+            resumed.withLock { $0.append(connection.isResumed) }
+            Self.serve(connection)
+        }
+        let peer = ScriptedPeer([step, step], certificate: certificate, isConcurrent: true)
+        defer { peer.stop() }
+        let silent = ScriptedPeer([{ $0.readToEnd() }], certificate: certificate)
+        defer { silent.stop() }
+        try await withHTTP2Client(trusting: certificate, { $0.idleLifetime = .zero }) { client in
+            _ = try await client.send(request(peer.port))
+            // Long enough for the loop to look several times at what is idle.
+            let unanswered = await failure(client, request(silent.port, timeout: .seconds(1)))
+            #expect(unanswered?.kind == .connectTimeout)
+            _ = try await client.send(request(peer.port))
+            #expect(resumed.withLock { $0 } == [false, true])
+        }
+    }
+
     @Test("a connection past its age, or idle for too long, is replaced; nothing is lost over it", arguments: [true, false])
     func limits(ofAge: Bool) async throws {
         let certificate = try ThrowawayCertificate()
