@@ -134,7 +134,10 @@ struct CustomActivityTests {
             #expect(bench.apns.calls.map(\.token).dropFirst() == [LiveBench.updateToken(1), LiveBench.updateToken(1)])
             let stamps = bench.apns.calls.map(\.timestamp)
             #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
-            #expect(try await routes.call("\(base)/update", .post, as: "service", update).status == .notFound)
+            let ended = try await routes.call("\(base)/update", .post, as: "service", update)
+            #expect(ended.status == .conflict && String(buffer: ended.body).contains("activity_ended"))
+            let unknown = update.replacing("p1", with: "p2")
+            #expect(try await routes.call("\(base)/update", .post, as: "service", unknown).status == .notFound)
         }
     }
 

@@ -30,6 +30,8 @@ struct RouteTests {
                     && fourth["deviceId"] == .string("phone")
             )
             #expect(fourth["startsAt"]?.string.flatMap { Timestamp(rfc3339: $0) } ?? bench.now > bench.now + .seconds(3000))
+            let nowhere = try await routes.call("/user/follow/match", .post, as: "ann", #"{"matchId": "m4", "startsHere": true}"#)
+            #expect(nowhere.status == .unprocessableContent && String(buffer: nowhere.body).contains("/deviceId"))
             for path in ["/user/follow/match", "/devices/phone/live-activities"] {
                 let text = String(buffer: try await routes.call(path, .get, as: "ann").body)
                 #expect(try starts(text).map { $0["matchId"] } == ["m1", "m2", "m3", "m4"].map { .string($0) }, "\(text)")

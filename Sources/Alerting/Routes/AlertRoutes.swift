@@ -45,7 +45,7 @@ package struct AlertRoutes: Sendable {
     /// All that fire, and the newest of those that are over. `state=firing|resolved`, `limit` 1–500 (default 50) of the latter.
     @Sendable
     private func list(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AlertListDocument> {
-        let query = request.uri.queryParameters
+        let query = try request.query("state", "limit")
         let state = query["state"].map(String.init)
         guard state == nil || state == "firing" || state == "resolved" else {
             throw Problem.badRequest("state is firing or resolved.", code: "invalid_parameter")

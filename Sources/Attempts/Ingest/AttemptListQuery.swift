@@ -9,21 +9,8 @@ struct AttemptListQuery {
     var since: Timestamp
     var limit: Int
 
-    private static let known: Set<String> = ["uid", "tokenHash", "since", "limit"]
-
-    init(_ parameters: Parameters, now: Timestamp) throws(Problem) {
-        var seen: Set<String> = []
-        for (key, _) in parameters {
-            guard AttemptListQuery.known.contains(String(key)) else {
-                throw .badRequest(
-                    "unknown parameter `\(key)`; expected one of uid, tokenHash, since, limit.",
-                    code: "unknown_parameter"
-                )
-            }
-            guard seen.insert(String(key)).inserted else {
-                throw .badRequest("`\(key)` is given more than once.", code: "invalid_parameter")
-            }
-        }
+    init(_ request: Request, now: Timestamp) throws(Problem) {
+        let parameters = try request.query("uid", "tokenHash", "since", "limit")
         uid = parameters["uid"].map(String.init)
         if let uid, !(1...256).contains(uid.unicodeScalars.count) || uid.hasControlCharacter {
             throw .badRequest("`uid` must have 1 to 256 characters, without control characters.", code: "invalid_parameter")

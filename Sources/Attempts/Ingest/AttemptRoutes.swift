@@ -141,7 +141,7 @@ package struct AttemptRoutes: Sendable {
 
     @Sendable
     private func list(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<Listing> {
-        let query = try AttemptListQuery(request.uri.queryParameters, now: now())
+        let query = try AttemptListQuery(request, now: now())
         let attempts = try await store.list(uid: query.uid, tokenHash: query.tokenHash, since: query.since, limit: query.limit + 1)
         return JSONResponse(Listing(attempts: Array(attempts.prefix(query.limit)), truncated: attempts.count > query.limit))
     }

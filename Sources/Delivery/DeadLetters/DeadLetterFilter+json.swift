@@ -8,19 +8,25 @@ extension DeadLetterFilter {
 
     /// From the query of `GET /sends/dead`.
     package init(query: [Substring: Substring], now: Timestamp) throws(Problem) {
-        func text(_ name: Substring) -> String? { query[name].map { String($0).removingPercentEncoding ?? String($0) } }
+        func text(_ name: Substring) -> String? { query[name].map(String.init) }
         func choice<Choice: RawRepresentable & CaseIterable>(_ name: Substring, _ type: Choice.Type) throws(Problem) -> Choice?
         where Choice.RawValue == String {
             guard let value = text(name) else { return nil }
             guard let choice = Choice(rawValue: value) else {
-                throw .badRequest("The query's \(name) must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
+                throw .badRequest(
+                    "The query's \(name) must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).",
+                    code: "invalid_parameter"
+                )
             }
             return choice
         }
         func moment(_ name: Substring) throws(Problem) -> Timestamp? {
             guard let value = text(name) else { return nil }
             guard let moment = Timestamp(rfc3339: value) else {
-                throw .badRequest("The query's \(name) is an RFC 3339 date-time with an offset, such as 2026-02-12T09:30:00Z.")
+                throw .badRequest(
+                    "The query's \(name) is an RFC 3339 date-time with an offset, such as 2026-02-12T09:30:00Z.",
+                    code: "invalid_parameter"
+                )
             }
             return moment
         }

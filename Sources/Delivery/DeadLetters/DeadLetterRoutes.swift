@@ -32,7 +32,17 @@ package struct DeadLetterRoutes: Sendable {
     }
 
     private func list(_ request: Request, _ context: PushwatchContext) async throws -> Response {
-        let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
+        let query = try request.query(
+            "sendId",
+            "outcome",
+            "reasonCode",
+            "providerErrorCode",
+            "provider",
+            "app",
+            "since",
+            "until",
+            "limit"
+        )
         let filter = try DeadLetterFilter(query: query, now: now())
         guard let limit = Int(query["limit"] ?? "100"), (1...1000).contains(limit) else {
             throw Problem.badRequest("`limit` must be a number from 1 to 1000.", code: "invalid_parameter")

@@ -35,10 +35,15 @@ extension DeviceRegistration {
         try fields.finish()
     }
 
+    private static let reserved = "push-to-start-token"
+
     /// The two ids are mixed up often enough that each is refused where the other belongs.
     private static func deviceId(_ value: JSONValue, _ field: JSONFields.Field) throws(Problem) -> String {
         let deviceId = try JSONFields.identifier(value, field)
         let isTokenShaped = deviceId.utf8.count >= 64 && deviceId.allSatisfy(\.isHexDigit)
+        guard deviceId != reserved else {
+            throw field.invalid("The deviceId \"\(reserved)\" is reserved: it is a path under /devices. Use another one.")
+        }
         guard !isTokenShaped else {
             throw field.invalid(
                 "This looks like an APNs push token. Send the app's own id on this device here, and the token as pushToken."
@@ -55,7 +60,7 @@ extension DeviceRegistration {
         let token = try token(text, provider: provider, field: field)
         guard provider != .apns || tokenBytes.contains(token.rawValue.utf8.count / 2) else {
             throw field.invalid(
-                "This is not a push token of apns: it has \(tokenBytes.lowerBound) to \(tokenBytes.upperBound) bytes, two digits each. "
+                "This is not a push token of apns, which has \(tokenBytes.lowerBound) to \(tokenBytes.upperBound) bytes, two digits each. "
                     + "Send the whole token, as the system passed it to the app."
             )
         }
@@ -80,7 +85,7 @@ extension DeviceRegistration {
             return try PushToken(text, provider: provider)
         } catch {
             let form = provider == .apns ? "an even number of hexadecimal digits" : "1 to 4096 characters"
-            throw field.invalid("This is not a push token of \(provider.rawValue): it has \(form).")
+            throw field.invalid("This is not a push token of \(provider.rawValue), which has \(form).")
         }
     }
 }

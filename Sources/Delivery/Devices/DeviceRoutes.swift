@@ -64,7 +64,7 @@ package struct DeviceRoutes: Sendable {
     /// A user's own; with a key those of the `uid` in the query.
     private func list(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
-        let uid = request.uri.queryParameters["uid"].map(String.init)
+        let uid = try request.query("uid")["uid"].map(String.init)
         guard uid.map({ (1...256).contains($0.unicodeScalars.count) && !$0.unicodeScalars.contains("\0") }) ?? true else {
             throw Problem.invalid("The query parameter \"uid\" must have 1 to 256 characters, and no NUL.", pointer: "")
         }
@@ -102,7 +102,7 @@ package struct DeviceRoutes: Sendable {
     /// Unregister a device token" (seed 001).
     private func unregister(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let name = try context.path("deviceId")
-        let cause = try DeviceRemoval.Cause(keepsFollows: request.uri.queryParameters["keepFollows"].map(String.init))
+        let cause = try DeviceRemoval.Cause(keepsFollows: request.query("keepFollows")["keepFollows"].map(String.init))
         let caller = try context.requireCaller()
         if case .deviceSecret(let hash) = caller {
             let found = try await store.unregister(
@@ -113,7 +113,7 @@ package struct DeviceRoutes: Sendable {
                 now: now()
             )
             if found { return Response(status: .noContent) }
-            guard try await unregisterToken(name, .secret(hash: hash), context) else { throw StartTokenRefusal.unknownDevice.problem }
+            guard try await unregisterToken(name, .secret(hash: hash), context) else { throw DeviceRoutes.unknownSecret }
             return Response(status: .noContent)
         }
         let userId = try context.requireUser()
@@ -130,6 +130,18 @@ package struct DeviceRoutes: Sendable {
         guard !hashes.isEmpty else { return false }
         return try await store.unregister(tokens: hashes, of: owner, requestId: context.requestId, now: now())
     }
+}
+
+extension DeviceRoutes {
+    /// For an app that has signed out: nothing is left for it to do.
+    fileprivate static let unknownSecret = Problem(
+        status: .notFound,
+        code: "device_not_registered",
+        title: "Not registered",
+        detail:
+            "No device with this deviceId has this unregister secret: it is not registered any more, or a newer registration has another "
+            + "secret."
+    )
 }
 
 extension DeviceRemoval.Cause {

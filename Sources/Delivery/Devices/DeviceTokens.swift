@@ -99,7 +99,11 @@ package enum DeviceTokens {
         """
     }
 
-    private static let ofToken: Query = "d.pushTokenHash = s.hash AND d.provider = s.provider::pushProvider AND d.app = s.app"
+    /// What APNs says of a bare token is about the environment it was sent to. A registered one may have been tried in the other, too.
+    private static let ofToken: Query = """
+        d.pushTokenHash = s.hash AND d.provider = s.provider::pushProvider AND d.app = s.app
+            AND (s.version IS NOT NULL OR d.provider <> 'apns' OR s.environment IS NULL OR d.environment = s.environment::pushEnvironment)
+        """
 
     /// `o` is the device as it was.
     private static let matching: Query = "\(ofToken) AND o.userId = d.userId AND o.deviceId = d.deviceId"
@@ -142,6 +146,7 @@ struct FeedbackColumns {
     private var hashes: [String] = []
     private var providers: [String] = []
     private var apps: [String] = []
+    private var environments: [String?] = []
     private var causes: [String] = []
     private var versions: [Int64?] = []
     private var sentAts: [Timestamp] = []
@@ -158,6 +163,7 @@ struct FeedbackColumns {
         hashes.append(feedback.tokenHash.rawValue)
         providers.append(feedback.provider.rawValue)
         apps.append(feedback.app)
+        environments.append(feedback.environment?.rawValue)
         causes.append(feedback.cause)
         versions.append(feedback.registrationVersion)
         sentAts.append(feedback.sentAt)
@@ -170,9 +176,9 @@ struct FeedbackColumns {
 
     var table: Query {
         """
-        (SELECT * FROM unnest(\(indexes), \(hashes), \(providers), \(apps), \(causes), \(versions), \(sentAts), \(goneAts),
-            \(credentials), \(attemptIds), \(verdicts), \(limiters))
-            AS t(index, hash, provider, app, cause, version, sentAt, goneAt, credential, attemptId, verdict, limiter))
+        (SELECT * FROM unnest(\(indexes), \(hashes), \(providers), \(apps), \(environments), \(causes), \(versions), \(sentAts),
+            \(goneAts), \(credentials), \(attemptIds), \(verdicts), \(limiters))
+            AS t(index, hash, provider, app, environment, cause, version, sentAt, goneAt, credential, attemptId, verdict, limiter))
         """
     }
 }

@@ -28,9 +28,7 @@ package struct OutcomeRoutes: Sendable {
     private func read(_ request: Request) async throws -> Response {
         let parameters = try OutcomeParameters(request)
         let asLines = request.headers[.accept].map { $0.contains("application/x-ndjson") } ?? false
-        guard let cursor = parameters.after else {
-            return try response(OutcomeStream.Page(outcomes: [], next: try await stream.end()), asLines: asLines)
-        }
+        let cursor = if let after = parameters.after { after } else { try await stream.end() }
         var page = OutcomeStream.Page(outcomes: [], next: cursor)
         let elapsed = Self.elapsed(by: clock)
         while true {
@@ -82,14 +80,7 @@ package struct OutcomeRoutes: Sendable {
         var wait = Duration.zero
 
         init(_ request: Request) throws(Problem) {
-            let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
-            let known: Set<Substring> = ["after", "limit", "wait", "sendId", "app", "author"]
-            if let unknown = query.keys.filter({ !known.contains($0) }).min() {
-                throw .badRequest(
-                    "Unknown parameter `\(unknown)`. This route has \(known.sorted().joined(separator: ", ")).",
-                    code: "invalid_parameter"
-                )
-            }
+            let query = try request.query("after", "limit", "wait", "sendId", "app", "author")
             if let text = query["after"] {
                 after = OutcomeCursor(String(text))
                 guard after != nil || text == "now" else {

@@ -27,7 +27,9 @@ struct DeliveryMove {
         case .sent: event.event = .sent
         case .cancelled: event.event = .cancelled
         case .superseded: event.event = .superseded
-        case .dead(let outcome, _, _): event.event = outcome.event
+        case .dead(let outcome, let reason, let code):
+            event.event = outcome.event
+            if !wasAttempted { (event.reasonCode, event.providerErrorCode) = (reason, code) }
         case .retry(let at, _): event.nextAttemptAt = at
         case .blocked: break
         }

@@ -164,11 +164,16 @@ struct Enqueueing {
                 if replaces { newest.append(entry) } else { entries.append(entry) }
             }
         }
+        // Before what it may supersede: outcomes are in the order in which they became true.
+        try SendEvents.recordAccepted(
+            stored.filter { $0.1.fanOut == nil }.map { (requests[$0.0].sendId, $0.1.deliveries.count) },
+            on: connection
+        )
         direct?.reserve(&entries, newest: &newest)
         try EnqueueQueries.insertWaiting(entries.filter { !$0.isDirect }, now: now, on: connection)
         let flights = try NewestQueries.insert(newest, now: now, on: connection)
         try direct?.insert(entries.filter(\.isDirect), flights, now: now, cipher: cipher, texts: texts, on: connection)
-        var accepted: [(sendId: String, deliveries: Int)] = []
+        var fannedOut: [(sendId: String, deliveries: Int)] = []
         for (index, admitted) in stored {
             var count = admitted.deliveries.count
             if let fanOut = admitted.fanOut {
@@ -184,9 +189,9 @@ struct Enqueueing {
                 }
             }
             outcome[index] = .accepted(deliveries: count, skipped: admitted.skipped)
-            accepted.append((requests[index].sendId, count))
+            if admitted.fanOut != nil { fannedOut.append((requests[index].sendId, count)) }
         }
-        try SendEvents.recordAccepted(accepted, on: connection)
+        try SendEvents.recordAccepted(fannedOut, on: connection)
     }
 
     private func queues(of sends: [Admitted]) throws -> SendQueueRegistry.Found {

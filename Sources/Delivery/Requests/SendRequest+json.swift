@@ -88,6 +88,14 @@ extension SendRequest {
         return .critical
     }
 
+    private static func deviceHasApp(_ fields: JSONFields) -> Problem {
+        .invalid(
+            "A registered device belongs to one app. Remove \"app\", or send to \"uid\" with \"app\".",
+            code: "unknown_field",
+            pointer: fields.field("app").pointer
+        )
+    }
+
     /// Targets in one list at most; more are an audience.
     static let listLimit = 10_000
 
@@ -96,6 +104,7 @@ extension SendRequest {
         let deviceId = try fields.optional("deviceId", JSONFields.identifier)
         let token = try fields.optional("token", JSONFields.string(1...4096))
         let app = try fields.optional("app", JSONFields.string(1...200))
+        guard app == nil || deviceId == nil || token != nil else { throw SendRequest.deviceHasApp(fields) }
         if let many = try manyTargets(&fields, app: app) {
             guard uid == nil, deviceId == nil, token == nil else {
                 throw .invalid("A send goes to one target, one list or one audience. Remove the others.", pointer: fields.pointer)
@@ -125,7 +134,10 @@ extension SendRequest {
             throw .invalid("Send either \"uids\", \"deviceIds\", \"tokens\" or \"audience\", not several.", pointer: fields.pointer)
         }
         if let uids { return .users(uids, app: app) }
-        if let deviceIds { return .devices(deviceIds) }
+        if let deviceIds {
+            guard app == nil else { throw SendRequest.deviceHasApp(fields) }
+            return .devices(deviceIds)
+        }
         if let audience { return .audience(audience, app: app) }
         guard let tokens else { return nil }
         let route = try tokenRoute(app: app, &fields)
@@ -166,8 +178,9 @@ extension SendRequest {
         return (platform, provider, environment, app)
     }
 
+    /// Of what the send is: a field that is null is absent.
     static func hash(of value: JSONValue) -> [UInt8] {
-        SHA256.hash(data: value.bytes(without: ["sendId", "validateOnly"])).withUnsafeBytes { Array($0) }
+        SHA256.hash(data: value.bytes(without: ["sendId", "validateOnly"], keepsNull: false)).withUnsafeBytes { Array($0) }
     }
 }
 

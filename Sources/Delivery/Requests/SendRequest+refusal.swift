@@ -5,7 +5,10 @@ extension SendRequest {
     /// Why a key may not make this send, as far as the send itself says: the app that it names. Before anything is looked up, so that the
     /// answer says nothing about another app's devices.
     func refusal(_ apps: KeyApps) -> Problem? {
-        switch target {
+        if let topic = content.topic, !APNsPushType.apps(ofTopic: topic).contains(where: apps.contains) {
+            return apps.refusal(of: topic, pointer: pointer + "/topic")
+        }
+        return switch target {
         case .users(_, let app?), .audience(_, let app?), .user(_, let app?): apps.refusal(of: app, pointer: pointer + "/app")
         case .tokens(_, _, _, _, let app), .token(_, _, _, _, _, let app): apps.refusal(of: app, pointer: pointer + "/app")
         case .users, .audience, .selected, .user, .device, .devices: nil

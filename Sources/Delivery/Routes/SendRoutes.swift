@@ -54,7 +54,7 @@ package struct SendRoutes: Sendable {
 
     private func show(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let sendId = try context.path("sendId")
-        let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
+        let query = try request.query("after", "limit")
         guard let after = Int64(query["after"] ?? "0"), after >= 0 else {
             throw Problem.badRequest("`after` is the `next` of the page before.", code: "invalid_parameter")
         }

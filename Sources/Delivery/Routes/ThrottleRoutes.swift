@@ -42,13 +42,14 @@ package struct ThrottleRoutes: Sendable {
 
     private func remove(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let caller = try context.requireCaller()
-        let provider = try request.uri.queryParameters["provider"].map { text in
+        let query = try request.query("provider", "app")
+        let provider = try query["provider"].map { text in
             guard let provider = Provider(rawValue: String(text)) else {
-                throw Problem.badRequest("The query's provider must be one of apns, fcm.")
+                throw Problem.badRequest("The query's provider must be one of apns, fcm.", code: "invalid_parameter")
             }
             return provider
         }
-        let app = request.uri.queryParameters["app"].map { String($0) }
+        let app = query["app"].map(String.init)
         try caller.apps.require(app)
         _ = try await store.remove(provider: provider, app: app, recording: AuditRecorder(caller, at: now()))
         return try await document()

@@ -14,7 +14,10 @@ extension SendThrottle {
         let reason = try fields.required("reason", JSONFields.string(1...500))
         let minutes = try fields.optional("minutes", JSONFields.integer(1...1440)) ?? 60
         try fields.finish()
-        guard (perMinute == nil) != (share == nil) else {
+        guard perMinute == nil || share == nil else {
+            throw fields.field("share").invalid("Send either \"perMinute\" or \"share\", not both.")
+        }
+        guard perMinute != nil || share != nil else {
             throw .invalid(
                 "Say how much may go: either \"perMinute\", or \"share\" (0 to 1) of what went during the last five minutes.",
                 code: "missing_field",

@@ -71,7 +71,9 @@ extension JSONFields {
                 default: nil
                 }
             guard let number, range.contains(number) else {
-                throw field.invalid("\"\(field.name)\" must be a number from \(range.lowerBound) to \(range.upperBound).")
+                throw field.invalid(
+                    "\"\(field.name)\" must be a number from \(range.lowerBound.shortText) to \(range.upperBound.shortText)."
+                )
             }
             return number
         }

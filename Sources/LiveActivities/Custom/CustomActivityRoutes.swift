@@ -91,7 +91,7 @@ package struct CustomActivityRoutes: Sendable {
         try JSONResponse(CustomActivityDocument(activityId: activityId, state: state, devices: devices), status: status).response()
     }
 
-    private static let unknown = Problem.notFound("There is no running activity with this activityId and type. Start it first.")
+    private static let unknown = Problem.notFound("There is no activity with this activityId and type. Start it first.")
 }
 
 struct CustomActivityDocument: Encodable, Sendable {

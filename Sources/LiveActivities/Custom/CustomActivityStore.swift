@@ -81,11 +81,14 @@ package struct CustomActivityStore: Sendable {
         var alertsWaiting: Int?
     }
 
-    /// Nil: there is none of this name that still runs. An activity that nobody has or will get any more is a conflict, and not updated.
+    /// Nil: there is none of this name. One that has ended is a conflict. An activity that nobody has or will get any more is a conflict, and not updated.
     func update(_ update: CustomUpdate, type: AttributesType, now: Timestamp) async throws -> UpdateResult? {
         let subject = SubjectName.of(attributesType: type.name, activityId: update.activityId)
         return try await pool.performTransaction { [policy] connection in
-            guard let alertsWaiting = try CustomActivityStore.write(update, subject: subject, on: connection, now: now) else { return nil }
+            guard let alertsWaiting = try CustomActivityStore.write(update, subject: subject, on: connection, now: now) else {
+                if try CustomActivityStore.isKnown(subject, on: connection) { throw CustomActivityStore.hasEnded }
+                return nil
+            }
             let progress = try SubjectProgress.find(subject, type: type, policy, on: connection, now: now)
             guard progress != .ended else { throw CustomActivityStore.endedForAll }
             return UpdateResult(progress: progress, alertsWaiting: alertsWaiting.count)
@@ -97,10 +100,14 @@ package struct CustomActivityStore: Sendable {
         let subject = SubjectName.of(attributesType: type.name, activityId: end.activityId)
         return try await pool.performTransaction { connection in
             guard try CustomActivityStore.write(end, subject: subject, on: connection, now: now) else {
-                return try !connection.query("SELECT 1 FROM activitySubjects WHERE subject = \(subject)").isEmpty
+                return try CustomActivityStore.isKnown(subject, on: connection)
             }
             return true
         }
+    }
+
+    private static func isKnown(_ subject: String, on connection: BlockingConnection) throws -> Bool {
+        try !connection.query("SELECT 1 FROM activitySubjects WHERE subject = \(subject)").isEmpty
     }
 
     enum PutResult: String, Sendable, Hashable {
@@ -186,6 +193,11 @@ package struct CustomActivityStore: Sendable {
         let row = try connection.query("SELECT \(raw: LiveSubject.customColumns) FROM activitySubjects WHERE subject = \(subject)")[0]
         try CustomActivity.checkSize(try LiveSubject(custom: row), alert: alert, now: now)
     }
+
+    private static let hasEnded = Problem.conflict(
+        "This activity has ended. Start one with another activityId.",
+        code: "activity_ended"
+    )
 
     private static let endedForAll = Problem.conflict(
         "No device shows this activity any more, and none will: it was dismissed, unfollowed or could not be started again. "

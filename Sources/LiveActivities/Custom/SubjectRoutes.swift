@@ -139,7 +139,7 @@ package struct SubjectRoutes: Sendable {
         _ = try request.requireContentType("application/json")
         var fields = try JSONFields(try JSONParser.parse(try await reader.read(request)))
         let deviceId = try fields.optional("deviceId", JSONFields.identifier)
-        let startsHere = try fields.optional("startsHere", JSONFields.bool) ?? false
+        let startsHere = try fields.startsHere(on: deviceId)
         try fields.finish()
         let state = try await follow(subject, by: userId, deviceId: deviceId, startsHere: startsHere)
         let statuses = try await starts.statuses(of: userId, subject: subject.name, now: now())

@@ -61,7 +61,7 @@ package struct FollowRoutes: Sendable {
         var fields = try await fields(of: request)
         let matchId = try fields.required("matchId", SubjectName.id)
         let deviceId = try fields.optional("deviceId", JSONFields.identifier)
-        let startsHere = try fields.optional("startsHere", JSONFields.bool) ?? false
+        let startsHere = try fields.startsHere(on: deviceId)
         let position = try fields.optional("position", JSONFields.integer(1...999)).map { Int16($0) }
         try fields.finish()
         let now = now()
@@ -96,5 +96,20 @@ package struct FollowRoutes: Sendable {
     private func fields(of request: Request) async throws -> JSONFields {
         _ = try request.requireContentType("application/json")
         return try JSONFields(try JSONParser.parse(try await reader.read(request)))
+    }
+}
+
+extension JSONFields {
+    /// Whether the app starts the activity itself, on the device that it names.
+    mutating func startsHere(on deviceId: String?) throws(Problem) -> Bool {
+        let startsHere = try optional("startsHere", JSONFields.bool) ?? false
+        guard !startsHere || deviceId != nil else {
+            throw .invalid(
+                "Add the field \"deviceId\": the device on which the app starts the activity.",
+                code: "missing_field",
+                pointer: field("deviceId").pointer
+            )
+        }
+        return startsHere
     }
 }

@@ -9,7 +9,7 @@ struct SubjectPage {
     var userId: String?
 
     init(_ request: Request, cursorParts: Int) throws(Problem) {
-        let query = Dictionary(request.uri.queryParameters.map { ($0.key, $0.value) }) { first, _ in first }
+        let query = try request.query("after", "limit", "userId")
         after = Array(repeating: "", count: cursorParts)
         if let text = query["after"] {
             guard case .array(let parts)? = try? JSONParser.parse(Array(text.utf8)), parts.count == cursorParts else {

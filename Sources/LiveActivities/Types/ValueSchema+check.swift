@@ -36,7 +36,7 @@ extension ValueSchema.Rules {
 
     fileprivate func checkRange(_ number: Double, _ name: String, _ pointer: String) throws(Problem) {
         guard let range, !range.contains(number) else { return }
-        throw fault("\"\(name)\" must be from \(range.lowerBound) to \(range.upperBound).", pointer)
+        throw fault("\"\(name)\" must be from \(range.lowerBound.shortText) to \(range.upperBound.shortText).", pointer)
     }
 
     fileprivate func check(_ elements: [JSONValue], _ name: String, _ pointer: String) throws(Problem) {

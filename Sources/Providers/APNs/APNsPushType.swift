@@ -18,6 +18,11 @@ package enum APNsPushType: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// The apps that a topic may be of: itself, or what is before the suffix of a push type.
+    package static func apps(ofTopic topic: String) -> [String] {
+        allCases.compactMap { type in topic.hasSuffix(type.topicSuffix) ? String(topic.dropLast(type.topicSuffix.count)) : nil }
+    }
+
     /// The maximum size of the payload in bytes.
     package var payloadLimit: Int { self == .voip ? 5120 : 4096 }
 

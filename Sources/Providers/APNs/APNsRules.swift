@@ -67,7 +67,7 @@ enum APNsRules {
         throw PushError(
             field: "",
             code: "PayloadTooLarge",
-            "The APNs payload has \(size) bytes; a \(pushType.rawValue) push may have \(pushType.payloadLimit). Shorten body or data."
+            "The APNs payload has \(size) bytes; one of type \(pushType.rawValue) may have \(pushType.payloadLimit). Shorten body or data."
         )
     }
 

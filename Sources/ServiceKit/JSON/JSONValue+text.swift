@@ -7,14 +7,14 @@ extension JSONValue {
     /// The bytes of `text`.
     ///
     /// - Parameter keys: members of the object that are left out.
-    package func bytes(without keys: [String] = []) -> [UInt8] {
+    package func bytes(without keys: [String] = [], keepsNull: Bool = true) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
-        write(into: &bytes, without: keys)
+        write(into: &bytes, without: keys, keepsNull: keepsNull)
         return bytes
     }
 
-    func write(into bytes: inout [UInt8], without keys: [String] = []) {
+    func write(into bytes: inout [UInt8], without keys: [String] = [], keepsNull: Bool = true) {
         switch self {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
@@ -31,7 +31,7 @@ extension JSONValue {
         case .object(let members):
             bytes.append(UInt8(ascii: "{"))
             var isFirst = true
-            for member in members where !keys.contains(member.key) {
+            for member in members where !keys.contains(member.key) && (keepsNull || member.value != .null) {
                 if !isFirst { bytes.append(UInt8(ascii: ",")) }
                 isFirst = false
                 JSONValue.write(member.key, into: &bytes)

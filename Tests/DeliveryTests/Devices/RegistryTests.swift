@@ -241,6 +241,40 @@ struct RegistryTests {
         }
     }
 
+    @Test("a deviceId that is a path under /devices is refused")
+    func reservedId() async throws {
+        try await RegistryBench.with { bench in
+            try await bench.withRoutes { client in
+                let registration =
+                    #"{"deviceId": "push-to-start-token", "platform": "ios", "app": "a", "pushToken": "\#(RegistryBench.token(1))"}"#
+                let answer = try await client.call(.post, "/devices", as: "ann", registration)
+                #expect(answer.status == .unprocessableContent && answer.string("pointer") == "/deviceId")
+            }
+        }
+    }
+
+    @Test("what APNs says of a bare token in one environment changes no registration in the other", arguments: [true, false])
+    func environments(isSame: Bool) async throws {
+        try await RegistryBench.with { bench in
+            let device = try await bench.register("ann", "phone", token: 1)
+            let environment: PushEnvironment = device.environment == .sandbox ? .production : .sandbox
+            var feedback = TokenFeedback(
+                verdict: .deactivate(goneAt: nil),
+                tokenHash: device.tokenHash,
+                provider: .apns,
+                app: "com.example.app",
+                cause: "Unregistered",
+                registrationVersion: nil,
+                sentAt: bench.clock.now + .seconds(1),
+                environment: environment
+            )
+            if isSame { feedback.environment = device.environment }
+            let (said, now) = (feedback, bench.clock.now)
+            let off = try await bench.pool.performTransaction { try DeviceTokens.apply([said], on: $0, now: now) }
+            #expect(off == (isSame ? [0] : []))
+        }
+    }
+
     @Test("a token's state is told in every answer: active, then off with the provider's reason")
     func states() async throws {
         try await RegistryBench.with { bench in

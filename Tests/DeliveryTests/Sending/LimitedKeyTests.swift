@@ -37,6 +37,8 @@ struct LimitedKeyTests {
             (#"{"uid": "nobody", "app": "com.b"}"#, "/app"),
             (#"{"token": "TOKEN", "provider": "apns", "app": "com.b"}"#, "/app"),
             (#"{"tokens": ["TOKEN"], "provider": "apns", "app": "com.b"}"#, "/app"),
+            (#"{"token": "TOKEN", "provider": "apns", "app": "com.a", "topic": "com.b"}"#, "/topic"),
+            (#"{"uid": "ann", "app": "com.a", "topic": "com.b.voip", "pushType": "voip"}"#, "/topic"),
         ]
     )
     func refused(send: String, pointer: String) async throws {
@@ -46,6 +48,14 @@ struct LimitedKeyTests {
             #expect(answer.status == .forbidden && answer.text.contains(#""code":"app_not_allowed""#), "\(answer.text)")
             #expect(pointer.isEmpty || answer.text.contains(#""pointer":"\#(pointer)""#), "\(answer.text)")
             #expect(try await bench.count("pushSends") == 0)
+        }
+    }
+
+    @Test("a topic may be of an app of the key", arguments: ["com.a", "com.a.voip", "com.a.push-type.widgets"])
+    func topic(_ topic: String) async throws {
+        try await withRoutes { bench, client in
+            let answer = try await client.call("/sends", .post, as: "limited", #"{"uid": "ann", "topic": "\#(topic)", "title": "t"}"#)
+            #expect(answer.status == .accepted, "\(answer.text)")
         }
     }
 

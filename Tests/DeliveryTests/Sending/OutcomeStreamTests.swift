@@ -98,7 +98,9 @@ struct OutcomeStreamTests {
             try await bench.dispatch(ScriptedProvider([SendingBench.token(4): [.apns(410, "Unregistered", goneAt: .now() + .seconds(60))]]))
             _ = try await bench.store.retryDeadLetters(DeadLetterFilter.matching("expired"), lifetime: .seconds(60), recording: .test())
 
-            let told = Dictionary(grouping: try await stream.all(), by: { $0.text("sendId") })
+            let all = try await stream.all()
+            #expect(all.filter { $0.text("event") == "unreachable" }.map { $0.text("providerErrorCode") } == ["TokenInactive"])
+            let told = Dictionary(grouping: all, by: { $0.text("sendId") })
                 .mapValues { $0.map { $0.text("event") }.filter { $0 != "accepted" } }
             #expect(told["old"] == ["superseded"])
             #expect(told["old2"] == ["superseded"])
@@ -107,6 +109,20 @@ struct OutcomeStreamTests {
             #expect(told["unreachable"] == ["unreachable"])
             #expect(told["gone"] == ["failed", "tokenDeactivated"])
             #expect(told["expired"] == ["expired", "retried"])
+        }
+    }
+
+    @Test("a send that is superseded at once was accepted first")
+    func supersededAtOnce() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            for (sendId, version) in [("five", 5), ("three", 3)] {
+                try await bench.enqueue(
+                    #"{"sendId": "\#(sendId)", "uid": "ann", "title": "t", "collapseId": "c", "version": \#(version)}"#
+                )
+            }
+            let three = try await OutcomeStream(pool: bench.pool).all().filter { $0.text("sendId") == "three" }
+            #expect(three.map { $0.text("event") } == ["accepted", "superseded"])
         }
     }
 
@@ -371,6 +387,18 @@ struct OutcomeStreamTests {
                 async let waiting = client.call("/sends/outcomes?wait=30&after=\(now.text("next"))", .get, as: "reader")
                 try await bench.enqueue(#"{"sendId": "s4", "uid": "ann", "title": "t"}"#)
                 #expect(String(buffer: try await waiting.body).contains("s4"))
+                async let fromNow = client.call("/sends/outcomes?wait=30&after=now", .get, as: "reader")
+                // Until one of them comes after the request has begun.
+                let feeder = Task {
+                    var number = 5
+                    while !Task.isCancelled {
+                        try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "ann", "title": "t"}"#)
+                        number += 1
+                    }
+                }
+                let first = try JSONParser.parse(Array(buffer: try await fromNow.body))
+                feeder.cancel()
+                #expect(first["outcomes"] != .array([]))
 
                 for (query, word) in [("after=x", "after"), ("limit=0", "limit"), ("wait=31", "wait"), ("sendid=s1", "sendid")] {
                     let refused = try await client.call("/sends/outcomes?\(query)", .get, as: "reader")

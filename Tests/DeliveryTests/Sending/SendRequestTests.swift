@@ -41,6 +41,8 @@ struct SendRequestTests {
             (#"{"uid": 7}"#, "invalid", "/uid"),
             (#"{"uid": "a\u0007b"}"#, "invalid", "/uid"),
             (#"{"deviceId": "d", "token": "ab"}"#, "invalid", "/token"),
+            (#"{"deviceId": "d", "app": "a"}"#, "unknown_field", "/app"),
+            (#"{"deviceIds": ["d"], "app": "a"}"#, "unknown_field", "/app"),
             (#"{"token": "abcd", "app": "a"}"#, "missing_field", "/provider"),
             (#"{"token": "abcd", "provider": "apns"}"#, "missing_field", "/app"),
             (#"{"token": "xyz", "provider": "apns", "app": "a"}"#, "invalid", "/token"),
@@ -64,6 +66,16 @@ struct SendRequestTests {
         #expect(problem?.status == .unprocessableContent)
         #expect(problem?.code == code)
         #expect(problem?.pointer == pointer)
+    }
+
+    @Test("a field that is null is absent, also for whether a send is the same again")
+    func nulls() throws {
+        let send = try read(#"{"sendId": "s", "deviceId": "d", "title": "Goal", "data": {"score": null}}"#)
+        let same = try read(
+            #"{"sendId": "s", "deviceId": "d", "app": null, "uid": null, "title": "Goal", "body": null, "data": {"score": null}}"#
+        )
+        let other = try read(#"{"sendId": "s", "deviceId": "d", "title": "Goal", "data": {}}"#)
+        #expect(send.contentHash == same.contentHash && send.contentHash != other.contentHash)
     }
 
     @Test("one bad element of an array does not spoil the others")

@@ -1,0 +1,21 @@
+package import Hummingbird
+
+extension Request {
+    /// The parameters of the query. Throws 400 for one that the route does not have: what was misspelt would have no effect, and the request
+    /// another one than the caller thinks.
+    package func query(_ names: String...) throws(Problem) -> [Substring: Substring] {
+        var query: [Substring: Substring] = [:]
+        for (name, value) in uri.queryParameters {
+            guard names.contains(String(name)) else {
+                throw .badRequest(
+                    "unknown parameter `\(name)`; expected one of \(names.joined(separator: ", ")).",
+                    code: "unknown_parameter"
+                )
+            }
+            guard query.updateValue(value, forKey: name) == nil else {
+                throw .badRequest("`\(name)` is given more than once.", code: "invalid_parameter")
+            }
+        }
+        return query
+    }
+}
