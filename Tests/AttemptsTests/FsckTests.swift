@@ -99,6 +99,19 @@ struct FsckTests {
             ["ledger"]
         ),
         (
+            "an attempt of another person", "UPDATE notificationDeliveryAttempts SET uid = 'someone-else' WHERE attemptId = 'a-17'",
+            ["ledger"]
+        ),
+        (
+            "an attempt of another token",
+            "UPDATE notificationDeliveryAttempts SET tokenHash = 'sha256:' || repeat('0a', 32) WHERE attemptId = 'a-17'",
+            ["ledger"]
+        ),
+        (
+            "an attempt of another request", "UPDATE notificationDeliveryAttempts SET requestId = 'another' WHERE attemptId = 'a-17'",
+            ["ledger"]
+        ),
+        (
             "a dropped partition in the middle", "DROP TABLE notificationDeliveryAttempts_20260309",
             ["partitions", "ledger"]
         ),
@@ -121,7 +134,7 @@ struct FsckTests {
         (
             "a raw token where the hash should be",
             "UPDATE notificationDeliveryAttempts SET tokenHash = repeat('0a', 32) WHERE attemptId = 'a-17'",
-            ["tokens"]
+            ["tokens", "ledger"]
         ),
         (
             "a raw token in the provider's code",
