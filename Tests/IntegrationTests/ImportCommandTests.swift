@@ -90,13 +90,14 @@ extension WholeService {
                     let path = directory + "/old.ndjson"
                     try write(20, to: path)
                     try "kept\n".write(toFile: path + ".rejects.ndjson", atomically: false, encoding: .utf8)
-                    let other = try #require(FileHandle(forReadingAtPath: path))
-                    #expect(flock(other.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
+                    let other = open(path, O_RDONLY | O_CLOEXEC)
+                    let locked = flock(other, LOCK_EX | LOCK_NB)
+                    #expect(locked == 0)
                     let refused = try command(path, database)
                     #expect(try await refused.ended() == 3)
                     #expect(refused.text.hasPrefix("\(path) is being imported by another process."), "\(refused.text)")
                     #expect(try String(contentsOfFile: path + ".rejects.ndjson", encoding: .utf8) == "kept\n")
-                    try other.close()
+                    close(other)
                     #expect(try await command(path, database).ended() == 1)
                     #expect(try refusedLines(path) == [17])
                 }
