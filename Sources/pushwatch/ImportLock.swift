@@ -25,7 +25,7 @@ final class ImportLock {
         }
         guard let handle = FileHandle(forReadingAtPath: path) else { throw CommandFailure.environment("\(path) cannot be read.") }
         // Any other failure is of a file system that has no locks.
-        guard flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+        guard flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0 || errno != EAGAIN else {
             throw CommandFailure.environment("\(path) is being imported by another process. Wait until it ends; this one changed nothing.")
         }
         self.handle = handle
