@@ -38,7 +38,8 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         guard !isDirectory.boolValue else {
             throw CommandFailure.environment("\(file) is a directory. Name a file of NDJSON, plain or gzip.")
         }
-        guard FileManager.default.isReadableFile(atPath: file) else { throw CommandFailure.environment("\(file) cannot be read.") }
+        let lock = try ImportLock(path: file)
+        defer { withExtendedLifetime(lock) {} }
         let pool = PostgresPool(
             configuration: configuration.postgres(configuration.databaseURL, maxConnections: 2, applicationName: "pushwatch import"),
             logger: Logger(label: "import")
@@ -67,7 +68,6 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         let rejects = try RejectFile(path: file + ".rejects.ndjson", keepingLines: checkpoint?.lines ?? 0)
         let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
         let start = ContinuousClock.now
-        let before = checkpoint?.lines ?? 0
         let result = try await StopSignal.listening { stop in
             try await importer.run(
                 path: file,
@@ -75,20 +75,20 @@ struct AttemptsImportCommand: AsyncParsableCommand {
                 now: Timestamp.now,
                 shouldStop: { stop.isRaised },
                 onReject: rejects.append,
-                onProgress: { progress in Terminal.progress(progress.line(of: size, since: start, before: before)) },
+                onProgress: { progress in Terminal.progress(progress.line(of: size, since: start, from: checkpoint)) },
                 // Only then is known what it came to. An import that is killed continues when it is run again, and ends then.
                 onEnd: { [file] result, connection in
                     try audit.note(
                         .importAttempts,
                         file,
-                        result.isComplete ? "" : "stopped after line \(result.lines)",
-                        after: ["accepted": result.accepted, "advanced": result.advanced, "duplicate": result.duplicate],
+                        result.notes(from: checkpoint),
+                        after: result.counts(from: checkpoint),
                         on: connection
                     )
                 }
             )
         }
-        Terminal.progress(result.line(of: size, since: start, before: before), isLast: true)
+        Terminal.progress(result.line(of: size, since: start, from: checkpoint), isLast: true)
         guard result.isComplete else {
             throw CommandFailure(
                 message: "Stopped after line \(result.lines). Run it again to continue from there.",
@@ -120,10 +120,35 @@ private final class StopSignal: Sendable {
 }
 
 extension AttemptImporter.Progress {
-    fileprivate func line(of size: Int, since start: ContinuousClock.Instant, before: Int) -> String {
+    /// Counts are of the whole file, with what earlier runs stored.
+    fileprivate func line(
+        of size: Int,
+        since start: ContinuousClock.Instant,
+        from checkpoint: AttemptImporter.Progress?
+    ) -> String {
         let seconds = max((ContinuousClock.now - start).inSeconds, 0.001)
         let share = isComplete ? "100 %" : size > 0 ? "\(min(100, bytes * 100 / size)) %" : "–"
+        let run = checkpoint.map { " (of the whole file; this run: \(accepted - $0.accepted) new)" } ?? ""
         return "\(share)  \(lines) lines, \(accepted) new, \(duplicate) known, \(advanced) advanced, \(conflict + rejected) refused, "
-            + "\(Int(Double(lines - before) / seconds))/s"
+            + "\(Int(Double(lines - (checkpoint?.lines ?? 0)) / seconds))/s\(run)"
+    }
+
+    /// What this run came to, for the audit: an earlier one that stopped has an entry of its own.
+    fileprivate func counts(from checkpoint: AttemptImporter.Progress?) -> [String: Int] {
+        [
+            "accepted": accepted - (checkpoint?.accepted ?? 0), "advanced": advanced - (checkpoint?.advanced ?? 0),
+            "duplicate": duplicate - (checkpoint?.duplicate ?? 0),
+        ]
+    }
+
+    /// With the counts of the whole file, since an earlier run that was killed has no entry.
+    fileprivate func notes(from checkpoint: AttemptImporter.Progress?) -> String {
+        var notes: [String] = []
+        if let checkpoint {
+            notes.append("continued after line \(checkpoint.lines)")
+            notes.append("the whole file: \(accepted) accepted, \(advanced) advanced, \(duplicate) duplicate")
+        }
+        if !isComplete { notes.append("stopped after line \(lines)") }
+        return notes.joined(separator: "; ")
     }
 }

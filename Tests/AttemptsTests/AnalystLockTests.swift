@@ -49,10 +49,12 @@ struct AnalystLockTests {
             try await database.pool.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
             let context = { try await Fsck([AnalystRightsCheck()], pool: database.pool, pause: .zero, now: Sample.now).run().lines[0].note }
             let note = try await context()
-            for what in ["large objects", "temporary tables", "ON SCHEMA public"] {
+            for what in ["large objects", "temporary tables", "ON SCHEMA public", "temporary files of any size"] {
                 #expect(note?.contains(what) == true, "\(what): \(note ?? "")")
             }
             try await migrate(database.url)
+            let name = try await database.pool.query("SELECT quote_ident(current_database())")[0].decode(String.self)
+            try await database.pool.execute("ALTER ROLE pushwatch_analyst IN DATABASE \(raw: name) SET temp_file_limit = '1GB'")
             #expect(try await context() == nil)
         }
     }

@@ -82,14 +82,14 @@ struct AnalystWatchdogTests {
         }
     }
 
-    @Test("a personal login that was given the role is held to it as well")
-    func members() async throws {
+    @Test("a personal login with the role has its limits as well, also one that must SET ROLE", arguments: ["INHERIT", "NOINHERIT"])
+    func members(inheritance: String) async throws {
         try await withAnalysts { store in
             let name = "ana_\(UInt32.random(in: 0..<1_000_000))"
-            try await store.pool.execute("CREATE ROLE \(raw: name) LOGIN IN ROLE pushwatch_analyst")
+            try await store.pool.execute("CREATE ROLE \(raw: name) LOGIN \(raw: inheritance) IN ROLE pushwatch_analyst")
             do {
                 let ana = try await store.connect(as: name)
-                try await ana.executeScript("BEGIN; SELECT count(*) FROM notificationDeliveryAttempts")
+                try await ana.executeScript("SET ROLE pushwatch_analyst; BEGIN; SELECT count(*) FROM notificationDeliveryAttempts")
                 let sessions = try await AnalystSessionStatements.list(on: store.pool).sessions
                 #expect(sessions.map(\.user) == [name] && sessions.map(\.activity) == [.idleInTransaction])
                 var policy = AnalystPolicy()

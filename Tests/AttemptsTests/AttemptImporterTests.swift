@@ -103,6 +103,33 @@ struct AttemptImporterTests {
         }
     }
 
+    @Test("a conflict is named with its cause and what to do: other content, or a status that moves sideways")
+    func conflicts() async throws {
+        var bytes = try line(0)
+        bytes += try Sample.bytes(Sample.json(["uid": "u-2", "requestId": "r-2"], id: "i-0")) + [0x0A]
+        bytes += try Sample.bytes(Sample.json(["status": "failed", "reasonCode": "network"], id: "i-0")) + [0x0A]
+        try await withAttempts { store in
+            try await withFile(bytes) { path in
+                var details: [String] = []
+                let result = try await importer(store).run(
+                    path: path,
+                    now: { Sample.now },
+                    onReject: { details.append($0.detail) },
+                    onProgress: { _ in }
+                )
+                #expect(result.accepted == 1 && result.conflict == 2)
+                #expect(
+                    details == [
+                        "another attempt is stored under this attemptId, with another uid, requestId; give a new attempt a new attemptId",
+                        "the attempt is stored as `sent` and cannot become `failed`; give a new attempt a new attemptId",
+                    ]
+                )
+            }
+        }
+        let byColumns = AttemptConflict.detail(Sample.attempt(status: .sent), stored: Sample.attempt(status: .queued))
+        #expect(byColumns.contains("its day by columns, so it no longer becomes `sent`"))
+    }
+
     @Test(
         "one that is stopped goes on where it stood, also packed; each reject comes once; the whole is stored once",
         arguments: [false, true]

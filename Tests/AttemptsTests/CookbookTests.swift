@@ -66,6 +66,12 @@ struct CookbookTests {
             ["since": "2026-03-10 10:00Z", "until": "2026-03-10 10:03Z", "provider": "fcm"],
             [#"("2026-03-10 10:00:00+00",2,1,1)"#, #"("2026-03-10 10:01:00+00",0,0,0)"#, #"("2026-03-10 10:02:00+00",0,0,0)"#]
         ),
+        // Until within the last minute, which counts as a whole.
+        Dish(
+            "failuresPerMinute",
+            ["since": "2026-03-10 10:09Z", "until": "2026-03-10 10:10:30Z", "provider": "fcm"],
+            [#"("2026-03-10 10:09:00+00",0,0,0)"#, #"("2026-03-10 10:10:00+00",1,1,0)"#]
+        ),
         Dish(
             "firstFailurePerToken",
             [
@@ -167,6 +173,29 @@ struct CookbookTests {
         }
     }
 
+    @Test("a week before is 168 hours, also in a session whose clock has changed meanwhile")
+    func clockChange() async throws {
+        try await withAnalysts(days: 8) { store in
+            _ = try await store.attempts.write(CookbookSample.attempts)
+            let analyst = try await store.connect()
+            // Since 2026-03-08 an hour ahead.
+            try await analyst.executeScript("SET timezone = 'America/New_York'")
+            let values = ["since": "2026-03-10Z", "until": "2026-03-11Z"]
+            let answer = try await CookbookQuery("comparedWithWeekBefore").rows(values, on: analyst)
+            #expect(answer == [#"("2026-03-10 06:00:00-04",7,4,1,0)"#, #"("2026-03-10 07:00:00-04",3,2,0,0)"#])
+        }
+    }
+
+    @Test("an attempt is stuck after ten minutes, not the minute it was made in", arguments: [("09:10:59", 0), ("09:11:00", 1)])
+    func tenMinutes(now: String, stuck: Int) async throws {
+        try await withAnalysts(days: 8) { store in
+            _ = try await store.attempts.write([CookbookSample.send("q", "u-4", token: "04", .fcm, at: (9, 0, 59), .queued)])
+            let query = try CookbookQuery("stuckInQueued").filled(CookbookTests.today)
+            let text = query.replacing("now()", with: "'2026-03-10 \(now)Z'::timestamptz")
+            #expect(try await store.connect().query(Query(text: text)).count == stuck)
+        }
+    }
+
     @Test("Live Activities' tokens are no devices; only sends with an outcome are tries, and a token that works again is not dead")
     func otherAttempts() async throws {
         func attempt(
@@ -221,6 +250,8 @@ struct CookbookTests {
             // A tablet that u-1 launched before the phone's token was lost at 11:00, too.
             attempt("e1", "u-1", token: "21", at: -10), attempt("e2", "u-1", token: "21", at: 10),
             attempt("e3", "u-1", token: "22", at: 12, app: "other.app"),
+            // Another one that was last seen the day before, which is not in the time asked for.
+            attempt("e6", "u-1", token: "25", at: -1440), attempt("e7", "u-1", token: "25", at: 15),
             lost, attempt("e5", "u-7", token: "24", at: 25),
         ]
         try await withAnalysts(days: 8) { store in

@@ -99,6 +99,19 @@ struct FsckTests {
             ["ledger"]
         ),
         (
+            "an attempt of another person", "UPDATE notificationDeliveryAttempts SET uid = 'someone-else' WHERE attemptId = 'a-17'",
+            ["ledger"]
+        ),
+        (
+            "an attempt of another token",
+            "UPDATE notificationDeliveryAttempts SET tokenHash = 'sha256:' || repeat('0a', 32) WHERE attemptId = 'a-17'",
+            ["ledger"]
+        ),
+        (
+            "an attempt of another request", "UPDATE notificationDeliveryAttempts SET requestId = 'another' WHERE attemptId = 'a-17'",
+            ["ledger"]
+        ),
+        (
             "a dropped partition in the middle", "DROP TABLE notificationDeliveryAttempts_20260309",
             ["partitions", "ledger"]
         ),
@@ -121,7 +134,7 @@ struct FsckTests {
         (
             "a raw token where the hash should be",
             "UPDATE notificationDeliveryAttempts SET tokenHash = repeat('0a', 32) WHERE attemptId = 'a-17'",
-            ["tokens"]
+            ["tokens", "ledger"]
         ),
         (
             "a raw token in the provider's code",
@@ -191,6 +204,10 @@ struct FsckTests {
         #expect(partitions.faults(plan: plan, countedDays: [], now: now).isEmpty)
         #expect(partitions.faults(plan: plan, countedDays: [now.day - 20], now: now).count == 1)
         #expect(partitions.faults(plan: plan, countedDays: [], now: now + .seconds(6 * 86_400)).count >= 2)
+        // Before the oldest day there is, as far back as attempts are kept.
+        let lost = partitions.faults(plan: plan, countedDays: [now.day - 90, now.day - 60, now.day - 50], now: now).map(\.text)
+        let text = "no attempts partition for 2 of the days from 2026-01-09 to 2026-01-19, before the oldest"
+        #expect(lost.count == 1 && lost[0].hasPrefix(text), "\(lost)")
     }
 
     @Test("months without a day between an imported one and the live ones are no gap; the month of an imported day is expected")
@@ -228,6 +245,22 @@ struct FsckTests {
                         "partitions: no attempts partition for \(PartitionPlan.date($0)), although the rollups count attempts of that day"
                     }
             )
+        }
+    }
+
+    @Test("days that are gone before the oldest one there is are found by their counts")
+    func lostHistory() async throws {
+        try await withAttempts { store in
+            let days = [50, 40].map { Sample.now.day - $0 }
+            try await store.maintenance.maintain()
+            try await store.maintenance.ensurePartitions(forDays: Set(days))
+            for day in days {
+                let at = Timestamp(seconds: day * 86_400)
+                #expect(try await store.write([Sample.attempt("day-\(day)", at: at)], receivedAt: at) == [.accepted])
+            }
+            for day in days { try await store.pool.execute("DROP TABLE \(raw: PartitionPlan.fact(day: day).name)") }
+            let faults = try await Fsck([PartitionsCheck()], pool: store.pool, pause: .zero, now: Sample.now).run().faults
+            #expect(faults.count == 1 && faults[0].hasPrefix("partitions: no attempts partition for 2 of the days from "), "\(faults)")
         }
     }
 

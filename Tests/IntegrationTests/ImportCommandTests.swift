@@ -59,6 +59,16 @@ extension WholeService {
                         #expect(try await second.ended() == 1)
                         #expect(second.text.contains("Continuing after line"), "\(second.text)")
                         #expect(second.text.contains("4 lines were not stored"), "\(second.text)")
+                        #expect(second.text.contains(" 39996 new") && second.text.contains("(of the whole file; this run: "))
+                        let audited = try await pool.query(
+                            """
+                            SELECT sum((after ->> 'accepted')::bigint)::bigint, count(*) FILTER (WHERE detail LIKE 'continued after line %'
+                                AND detail LIKE '%the whole file: 39996 accepted, 0 advanced, 0 duplicate')
+                            FROM auditEntries WHERE action = 'attempts.import'
+                            """
+                        )
+                        let (accepted, continued) = try audited[0].decode((Int, Int).self)
+                        #expect(accepted == 39_996 && continued == 1, "each run counts what it stored")
                         #expect(try refusedLines(path) == [17, 10_017, 20_017, 30_017])
                         #expect(try await ledger.rows == 39_996)
 
@@ -69,6 +79,27 @@ extension WholeService {
                         #expect(try await ledger.rows == 39_996)
                         try await ledger.expectConsistent()
                     }
+                }
+            }
+        }
+
+        @Test("a file that another process imports is not imported a second time meanwhile, and nothing is changed")
+        func locked() async throws {
+            try await withDatabaseURL { database in
+                try await withTestDirectory { directory in
+                    let path = directory + "/old.ndjson"
+                    try write(20, to: path)
+                    try "kept\n".write(toFile: path + ".rejects.ndjson", atomically: false, encoding: .utf8)
+                    let other = open(path, O_RDONLY | O_CLOEXEC)
+                    let locked = flock(other, LOCK_EX | LOCK_NB)
+                    #expect(locked == 0)
+                    let refused = try command(path, database)
+                    #expect(try await refused.ended() == 3)
+                    #expect(refused.text.hasPrefix("\(path) is being imported by another process."), "\(refused.text)")
+                    #expect(try String(contentsOfFile: path + ".rejects.ndjson", encoding: .utf8) == "kept\n")
+                    close(other)
+                    #expect(try await command(path, database).ended() == 1)
+                    #expect(try refusedLines(path) == [17])
                 }
             }
         }
@@ -107,6 +138,11 @@ extension WholeService {
                     let place = try command(directory, database)
                     #expect(try await place.ended() == 3)
                     #expect(place.text.hasPrefix("\(directory) is a directory."))
+
+                    #expect(try await Shell.run("/bin/sh", ["-c", "mkfifo pipe"], in: directory).code == 0)
+                    let pipe = try command(directory + "/pipe", database)
+                    #expect(try await pipe.ended() == 3)
+                    #expect(pipe.text.hasPrefix("\(directory)/pipe is a pipe; an import can be resumed"), "\(pipe.text)")
 
                     let path = directory + "/cut.ndjson.gz"
                     try write(9_000, to: directory + "/whole")

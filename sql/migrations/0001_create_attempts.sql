@@ -220,7 +220,7 @@ CREATE TABLE attemptImports (
     finishedAt timestamptz
 );
 
-COMMENT ON TABLE attemptImports IS 'Progress of each import of a file.';
+COMMENT ON TABLE attemptImports IS 'Progress of each import of a file. One that is run again after it was complete counts anew.';
 
 -- Distinguishes a minute in which no instance could write (a gap) from a minute without attempts.
 CREATE TABLE writerHeartbeats (

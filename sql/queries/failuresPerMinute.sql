@@ -5,7 +5,8 @@
 SELECT slot.minute, coalesce(sum(attempts), 0) AS attempts,
        coalesce(sum(attempts) FILTER (WHERE status IN ('failed', 'deactivated')), 0) AS failures,
        coalesce(sum(attempts) FILTER (WHERE reasonCode IN ('provider_5xx', 'network')), 0) AS providerTrouble
-FROM generate_series(date_trunc('minute', :'since'::timestamptz), :'until'::timestamptz - interval '1 minute', interval '1 minute') AS slot (minute)
+FROM generate_series(date_trunc('minute', :'since'::timestamptz), :'until'::timestamptz - interval '1 microsecond', interval '1 minute')
+         AS slot (minute)
 LEFT JOIN (SELECT minute, status, reasonCode, attempts FROM attemptsPerMinute
            WHERE minute >= date_trunc('minute', :'since'::timestamptz) AND minute < :'until'::timestamptz
              AND provider = :'provider'::pushProvider AND eventType = 'send' AND status <> 'queued') AS counted USING (minute)

@@ -41,7 +41,7 @@ struct AlertsCheck: FsckCheck {
             faults += try await context.confirmed {
                 try await context.look(statement.query).map { row in
                     let (alert, other) = try row.decode((String, String).self)
-                    return FsckFault("alert alert \(alert) \(statement.text) \(other)")
+                    return FsckFault("alert \(alert) \(statement.text) \(other)")
                 }
             }
         }

@@ -9,7 +9,8 @@ enum AnalystSessionStatements {
     }
 
     /// Superusers have every role's rights, so membership says nothing of them; they, the owner of the tables and the role that asks are no
-    /// analysts. Only this database: another one on the server has a watchdog of its own. backend_type is among what may be hidden.
+    /// analysts. Who must SET ROLE is one; from PostgreSQL 16 on MEMBER includes the creator of the role, who may not. Only this database:
+    /// another one on the server has a watchdog of its own. backend_type is among what may be hidden.
     static func list(on session: some PostgresSession) async throws -> Listing {
         let rows = try await session.query(
             """
@@ -23,7 +24,9 @@ enum AnalystSessionStatements {
             FROM pg_stat_activity AS analyst
             WHERE coalesce(backend_type, 'client backend') = 'client backend' AND datname = current_database() AND usesysid IN (
                 SELECT login.oid FROM pg_roles AS login JOIN pg_roles AS analysts ON analysts.rolname = 'pushwatch_analyst'
-                WHERE pg_has_role(login.oid, analysts.oid, 'USAGE') AND NOT login.rolsuper AND login.rolname <> current_user
+                WHERE pg_has_role(login.oid, analysts.oid, CASE WHEN current_setting('server_version_num')::integer >= 160000
+                          THEN 'USAGE, SET' ELSE 'MEMBER' END)
+                  AND NOT login.rolsuper AND login.rolname <> current_user
                   AND login.oid <> (SELECT relowner FROM pg_class WHERE oid = 'notificationDeliveryAttempts'::regclass))
             """
         )

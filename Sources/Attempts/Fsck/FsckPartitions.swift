@@ -69,8 +69,12 @@ struct FsckPartitions: Sendable {
         let present = Set(facts.map(\.from.day))
         let live = now.day - plan.daysBack...now.day + 2
         let oldest = present.min() ?? now.day
-        let expected = Set(live).union(countedDays.filter { $0 >= max(oldest, now.day - plan.factRetentionDays) })
-        for day in expected.subtracting(present).sorted() {
+        let counted = countedDays.filter { $0 > now.day - plan.factRetentionDays }
+        let expected = Set(live).union(counted)
+        let missing = expected.subtracting(present).sorted()
+        let lost = missing.filter { $0 < oldest && !live.contains($0) }
+        if let fault = lostHistory(lost) { faults.append(fault) }
+        for day in missing.dropFirst(lost.count) {
             let what = countedDays.contains(day) ? "although the rollups count attempts of that day" : "although attempts may come for it"
             faults.append(FsckFault("no attempts partition for \(PartitionPlan.date(day)), \(what)"))
         }
@@ -86,6 +90,15 @@ struct FsckPartitions: Sendable {
             }
         }
         return faults
+    }
+
+    /// One fault for all of them: a retention that was raised has dropped them, too, and they may be hundreds.
+    private func lostHistory(_ days: [Int64]) -> FsckFault? {
+        guard let first = days.first, let last = days.last else { return nil }
+        return FsckFault(
+            "no attempts partition for \(days.count) of the days from \(PartitionPlan.date(first)) to \(PartitionPlan.date(last)), "
+                + "before the oldest, although the rollups count attempts of them: dropped by hand, or by a shorter attempts.retentionDays"
+        )
     }
 
     private func named(_ from: Timestamp) -> String { PartitionPlan.fact(day: from.day).name.lowercased() }

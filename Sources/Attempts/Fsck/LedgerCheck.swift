@@ -1,7 +1,7 @@
 import Postgres
 import PushContract
 
-/// Ledger and attempts agree: the same ids, at the same time, with the same status.
+/// Ledger and attempts agree: the same ids, at the same time, with the same status and the content that the fingerprint is of.
 ///
 /// First both sides are summed up, each in one pass: how many, and a sum of digests, for each piece of time. Only pieces that differ,
 /// because reports came late between the two passes or because something is off, are compared id by id.
@@ -54,11 +54,19 @@ struct LedgerCheck: FsckCheck {
         slices.map(\.range.lowerBound) + (slices.last.map { [$0.range.upperBound] } ?? [])
     }
 
-    private static let digest = "sum(hash_record_extended(ROW(attemptKey, attemptedAt, status), 0) & 549755813887)::bigint"
+    /// An attempt's fingerprint, as `AttemptKey` makes it.
+    private static let fingerprint = """
+        substring(sha256(textsend(uid) || '\\x00' || enum_send(platform) || '\\x00' || enum_send(provider) || '\\x00' || textsend(tokenHash)
+            || '\\x00' || enum_send(eventType) || '\\x00' || textsend(requestId) || '\\x00') FOR 16)
+        """
+
+    private static func digest(_ fingerprint: String) -> String {
+        "sum(hash_record_extended(ROW(attemptKey, attemptedAt, status, \(fingerprint)), 0) & 549755813887)::bigint"
+    }
 
     private func ledgerSums(_ piece: LedgerSlices.Slice, _ bounds: [Timestamp]) -> Query {
         """
-        SELECT width_bucket(attemptedAt, \(bounds)), count(*), \(raw: LedgerCheck.digest)
+        SELECT width_bucket(attemptedAt, \(bounds)), count(*), \(raw: LedgerCheck.digest("uuid_send(fingerprint)"))
         FROM \(raw: piece.table) AS ledger WHERE \(piece.condition) GROUP BY 1
         """
     }
@@ -66,7 +74,7 @@ struct LedgerCheck: FsckCheck {
     private func factSum(_ range: Range<Timestamp>, since: Timestamp, _ context: FsckContext) async throws -> Sum {
         let rows = try await context.look(
             """
-            SELECT count(*), coalesce(\(raw: LedgerCheck.digest), 0) FROM notificationDeliveryAttempts
+            SELECT count(*), coalesce(\(raw: LedgerCheck.digest(LedgerCheck.fingerprint)), 0) FROM notificationDeliveryAttempts
             WHERE attemptedAt >= \(range.lowerBound) AND attemptedAt < \(range.upperBound) AND receivedAt >= \(since)
             """
         )
@@ -83,7 +91,7 @@ struct LedgerCheck: FsckCheck {
         return faults
     }
 
-    /// Attempts that the ledger does not know, knows elsewhere, or knows with another status.
+    /// Attempts that the ledger does not know, knows elsewhere, or knows with another status or content.
     private func unledgered(_ range: Range<Timestamp>, _ context: FsckContext) async throws -> [FsckFault] {
         let scope = try await FsckScope.read(context)
         let rows = try await context.probe(
@@ -92,7 +100,8 @@ struct LedgerCheck: FsckCheck {
             FROM notificationDeliveryAttempts AS fact LEFT JOIN attemptLedger AS ledger
                 ON ledger.attemptKey = fact.attemptKey AND ledger.generation BETWEEN \(scope.generations.lowerBound) AND \(scope.generations.upperBound)
             WHERE fact.attemptedAt >= \(range.lowerBound) AND fact.attemptedAt < \(range.upperBound) AND fact.receivedAt >= \(scope.ledgerSince)
-              AND (ledger.attemptKey IS NULL OR ledger.attemptedAt <> fact.attemptedAt OR ledger.status <> fact.status)
+              AND (ledger.attemptKey IS NULL OR ledger.attemptedAt <> fact.attemptedAt OR ledger.status <> fact.status
+                   OR uuid_send(ledger.fingerprint) <> \(raw: LedgerCheck.fingerprint))
             ORDER BY fact.attemptedAt, fact.attemptKey LIMIT 100
             """
         )
@@ -102,9 +111,14 @@ struct LedgerCheck: FsckCheck {
             guard ledgerAt == at else {
                 return FsckFault("attempt \(id) stands at \(at), its ledger entry names \(ledgerAt): a second row")
             }
+            guard ledgerStatus == status else {
+                return FsckFault(
+                    key: "status \(id)",
+                    text: "attempt \(id) of \(at) is \(status), the ledger says \(ledgerStatus ?? "nothing")"
+                )
+            }
             return FsckFault(
-                key: "status \(id)",
-                text: "attempt \(id) of \(at) is \(status), the ledger says \(ledgerStatus ?? "nothing")"
+                "attempt \(id) of \(at) has another uid, platform, provider, tokenHash, eventType or requestId than was reported"
             )
         }
     }

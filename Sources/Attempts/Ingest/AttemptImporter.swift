@@ -124,13 +124,14 @@ package struct AttemptImporter: Sendable {
             Reject(line: lines + parsed.lines[$0.index] + 1, attemptId: $0.attemptId, code: $0.fault.code, detail: $0.fault.detail)
         }
         for (index, result) in results.enumerated() {
-            guard case .conflict = result else { continue }
+            guard case .conflict(let stored) = result else { continue }
+            let attempt = parsed.batch[index]
             rejects.append(
                 Reject(
                     line: lines + parsed.lines[parsed.indices[index]] + 1,
-                    attemptId: parsed.batch[index].attemptId,
+                    attemptId: attempt.attemptId,
                     code: "attempt_conflict",
-                    detail: "other content is stored under this attemptId, or its day is stored by columns"
+                    detail: AttemptConflict.detail(attempt, stored: stored)
                 )
             )
         }
