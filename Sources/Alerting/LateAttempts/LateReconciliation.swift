@@ -62,7 +62,7 @@ struct LateReconciliation {
         var firings = Self.firings(found, isOpen: open != nil)
         // What ended so long before has no say in whether an alert is opened again.
         firings.removeAll { isOlder($0, recorded) && ($0.until.map { $0 <= since - LateAttemptStore.horizon } ?? false) }
-        if differsBefore(firings, recorded) {
+        if isRecordedOtherwise(firings, recorded) {
             kept.insert(group)
             return
         }
@@ -83,7 +83,7 @@ struct LateReconciliation {
     }
 
     /// Before the late minutes the group did not fire as it is found to have.
-    private func differsBefore(_ firings: [Firing], _ recorded: [RecordedFiring]) -> Bool {
+    private func isRecordedOtherwise(_ firings: [Firing], _ recorded: [RecordedFiring]) -> Bool {
         if firings.contains(where: { isOlder($0, recorded) }) { return true }
         return recorded.contains { one in
             one.until == nil && one.from <= since && !firings.contains { $0.overlaps(one) }
