@@ -11,7 +11,7 @@ package enum LoopbackPort {
     /// Any free port.
     package static func anyFree() -> Int? { bind(to: 0) }
 
-    static func isFree(_ port: Int) -> Bool { bind(to: UInt16(clamping: port)) != nil }
+    package static func isFree(_ port: Int) -> Bool { bind(to: UInt16(clamping: port)) != nil }
 
     /// Binds and lets go again; the number that was bound.
     private static func bind(to port: UInt16) -> Int? {

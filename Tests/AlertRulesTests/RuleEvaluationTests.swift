@@ -69,4 +69,36 @@ struct RuleEvaluationTests {
         #expect(texts["meaning"]?.contains("since 2026-01-05 01:00 UTC: 90 of 750 attempts in the last 15m") == true)
         #expect(texts["runbook"] == "runbooks/provider-5xx.md")
     }
+
+    @Test(
+        "the summary of a baseline has what is expected where that is known",
+        arguments: [
+            (Evidence.Level.reference, 60, 12, "5× of the 12 expected"),
+            (.reference, 0, 0.07, "0.07 expected"),
+            (.reference, 60, 0, "none expected"),
+            (.newNormal, 53, nil, "0.53 % of 10000 attempts"),
+            (.learning, 53, nil, "0.53 % of 10000 attempts"),
+        ] as [(Evidence.Level, Int64, Double?, String)]
+    )
+    func summary(level: Evidence.Level, bad: Int64, expected: Double?, text: String) throws {
+        let directory = AlertsDirectory(path: ShippedRulesTests.alerts)
+        let rule = try #require(directory.ruleSet()["TokenNotRegisteredSpike"])
+        let window = WindowCounts(first: Make.start, minutes: 60, counts: AttemptCounts(attempts: 10_000, bad: bad))
+        let evidence = Evidence(
+            definition: "baseline/2",
+            level: level,
+            threshold: Fraction(3, 1),
+            observed: window,
+            worst: window,
+            expected: expected
+        )
+        let facts = AnnotationContext(
+            rule: rule.name,
+            severity: .page,
+            group: GroupKey([.provider: "apns"]),
+            startsAt: Make.start,
+            evidence: evidence
+        )
+        #expect(rule.annotations.rendered(facts)["summary"] == "apns: \(bad) sends to unregistered tokens in 1h, \(text)")
+    }
 }

@@ -36,6 +36,32 @@ struct BaselineImportTests {
         }
     }
 
+    @Test("a day without attempts that an import fills keeps no row that says so")
+    func filled() async throws {
+        try await withDatabase { pool in
+            try await Spike.fill(pool, [], minutes: 180)
+            let traffic = try await Traffic(pool, daysBack: 10)
+            let evaluator = RuleEvaluator.forTest(pool, [Rules.tokens])
+            func strata() async throws -> [String] {
+                try await pool.query("SELECT stratum::text FROM alertBaselineDays WHERE day = DATE '2025-12-28'").map {
+                    try $0.decode(String.self)
+                }
+            }
+            try await evaluator.evaluate(minutes: 90)
+            #expect(try await strata() == ["{}"])
+            try await traffic.add(Traffic.start - 8 * 1440, attempts: 20_000, bad: 200, reason: "token_not_registered")
+            try await pool.execute(
+                """
+                INSERT INTO attemptImports (fileKey, fileName, startedAt, updatedAt, bytes, lines, accepted, duplicate, advanced, conflict, rejected)
+                VALUES (gen_random_uuid(), 'older.ndjson', clock_timestamp(), clock_timestamp(), 1, 1, 1, 0, 0, 0, 0)
+                """
+            )
+            try await evaluator.evaluate(minutes: 100)
+            let stored = try await strata()
+            #expect(stored.count == 1 && !stored.contains("{}"), "\(stored)")
+        }
+    }
+
     @Test("stored days are removed once no baseline looks at them, and with the version they are of")
     func clean() async throws {
         try await withDatabase { pool in

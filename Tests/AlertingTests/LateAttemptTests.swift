@@ -264,6 +264,46 @@ struct LateAttemptTests {
         }
     }
 
+    @Test("one late attempt raises no alert about what an import changed before it, and the next rise pages", arguments: [true, false])
+    func afterImport(isOver: Bool) async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<40, attempts: 100, bad: 0)
+            if isOver { try await traffic.add(60..<100, attempts: 100, bad: 0) }
+            let evaluator = RuleEvaluator.forTest(pool)
+            try await evaluator.evaluate(minutes: 100)
+            // An import, which is only counted.
+            try await traffic.add(40..<60, attempts: 100, bad: 100)
+            #expect(try await backtest(pool, minutes: 100).map { $0.resolved != nil } == [isOver])
+            // No checkpoint is older than this minute.
+            try await report(traffic, 85..<86, attempts: 1, bad: 0)
+            for minute in 101...106 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await all(pool) == [])
+            #expect(try await waiting(pool) == 0)
+            try await traffic.add(110..<130, attempts: 100, bad: 100)
+            for minute in 107...130 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await all(pool).map(\.severity) == [.page])
+            #expect(try await all(pool).map(\.startsAt) == [(Traffic.start + 110).timestamp])
+        }
+    }
+
+    @Test("a late attempt does not end an alert from before it, whatever an import changed")
+    func alertBeforeImport() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<30, attempts: 20, bad: 0)
+            try await traffic.add(30..<50, attempts: 20, bad: 20)
+            let evaluator = RuleEvaluator.forTest(pool)
+            for minute in 20...80 { try await evaluator.evaluate(minutes: minute) }
+            let alert = try #require(try await AlertStore.open(on: pool).first)
+            try await traffic.add(20..<60, attempts: 4000, bad: 0)
+            try await report(traffic, 55..<56, attempts: 1, bad: 0)
+            for minute in 81...90 { try await evaluator.evaluate(minutes: minute) }
+            #expect(try await AlertStore.open(on: pool).map(\.id) == [alert.id])
+            #expect(try await waiting(pool) == 0)
+        }
+    }
+
     @Test("every time in which a backtest finds a group firing is recorded", arguments: [1, 2, 3] as [UInt64])
     func everyIncident(_ seed: UInt64) async throws {
         try await withDatabase { pool in

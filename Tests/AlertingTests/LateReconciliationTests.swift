@@ -43,13 +43,22 @@ struct LateReconciliationTests {
         )
     }
 
-    private static func reconciled(_ fold: Fold, _ recorded: [RecordedFiring]) -> LateReconciliation {
+    private static func reconciled(_ fold: Fold, _ recorded: [RecordedFiring], since: Int = 0) -> LateReconciliation {
         LateReconciliation(
             Rules.provider5xx,
             fold.transitions,
             open: fold.state.open.map { [group: $0] } ?? [:],
-            recorded: recorded
+            recorded: recorded,
+            since: Traffic.start + since
         )
+    }
+
+    /// Everything fails in these minutes, of as many.
+    private static func fold(bad: [Range<Int>], minutes: Int) -> Fold {
+        let trace = (0..<minutes).map { minute in
+            Report(counts: AttemptCounts(attempts: 100, bad: bad.contains { $0.contains(minute) } ? 100 : 0), arrives: minute)
+        }
+        return fold(trace, at: minutes - 1)
     }
 
     /// As the evaluator writes it: what is contradicted ends, then come the transitions, and incidents of their own.
@@ -107,6 +116,48 @@ struct LateReconciliationTests {
             }
         }
         #expect(found > 50)
+    }
+
+    @Test("what fired before the late minutes, and was not recorded, raises nothing: its group keeps its state, for a day")
+    func unrecorded() {
+        let over = Self.fold(bad: [40..<60], minutes: 200)
+        #expect(Self.reconciled(over, [], since: 40).transitions.map(\.kind) == [.fired, .resolved])
+        let open = Self.fold(bad: [40..<200], minutes: 200)
+        #expect(Self.reconciled(open, [], since: 40).transitions.map(\.kind) == [.fired])
+        for (fold, since) in [(over, 57), (over, 150), (open, 150)] {
+            let late = Self.reconciled(fold, [], since: since)
+            #expect(late.transitions.isEmpty && late.incidents.isEmpty && late.kept == [Self.group])
+        }
+        let longAgo = Self.reconciled(over, [], since: 60 + 1440 + 60)
+        #expect(longAgo.transitions.isEmpty && longAgo.incidents.isEmpty && longAgo.kept.isEmpty)
+    }
+
+    @Test("an alert from before the late minutes that is not found, or is found to have ended later, keeps its state")
+    func recordedOtherwise() {
+        let recorded = [RecordedFiring(group: Self.group, from: Traffic.start + 55, until: nil)]
+        let nothing = Self.fold(bad: [], minutes: 200)
+        #expect(Self.reconciled(nothing, recorded, since: 40).contradicted == [Self.group])
+        let late = Self.reconciled(nothing, recorded, since: 55)
+        #expect(late.contradicted.isEmpty && late.kept == [Self.group])
+        let ended = [RecordedFiring(group: Self.group, from: Traffic.start + 55, until: Traffic.start + 100)]
+        let longer = Self.fold(bad: [40..<150], minutes: 200)
+        #expect(Self.reconciled(longer, ended, since: 99).transitions.map(\.kind) == [.reopened, .resolved])
+        let later = Self.reconciled(longer, ended, since: 120)
+        #expect(later.transitions.isEmpty && later.kept == [Self.group])
+    }
+
+    @Test("an alert that lasted longer than was recorded does not end the one that fires now")
+    func longerBeforeAnother() throws {
+        let fold = Self.fold(bad: [40..<70, 140..<200], minutes: 200)
+        let firings = Self.firing(fold)
+        try #require(firings.count == 2)
+        let end = try #require(firings[0].until)
+        let recorded = [
+            RecordedFiring(group: Self.group, from: firings[0].from, until: end - 10),
+            RecordedFiring(group: Self.group, from: firings[1].from, until: nil),
+        ]
+        let late = Self.reconciled(fold, recorded, since: 40)
+        #expect(late.transitions.isEmpty && late.incidents.isEmpty && late.contradicted.isEmpty && late.kept.isEmpty)
     }
 
     @Test("without late attempts it records what the fold decides, minute by minute")

@@ -43,6 +43,7 @@ struct WebhookReceiverTests {
             reproduceSQL: "SELECT 1;",
             revised: false,
             supersedesFiring: false,
+            createdAt: (Traffic.start + 16).timestamp,
             externalURL: "https://push.example.org"
         )
     }

@@ -273,6 +273,20 @@ extension WholeService {
             }
         }
 
+        @Test("links in its alerts lead to the port it listens on")
+        func links() async throws {
+            try await withTestDirectory { directory in
+                let up = try await UpProcess.start(in: directory)
+                let url = try up.value(/ready at (\S+)/)
+                try await eventually("a test notification is delivered") {
+                    try await Shell.run(ServerProcess.binary, ["alerts", "test"], in: directory).code == 0
+                }
+                let log = try up.log()
+                #expect(log.contains("\(url)/oncall/alerts/"), "\(log)")
+                #expect(try await up.stop() == 0)
+            }
+        }
+
         /// What a command changed is in its JSON, so that a script can go on with it.
         private func expectJSONOfChanges(in directory: String) async throws {
             func run(_ arguments: String...) async throws -> [String: Any] {

@@ -152,6 +152,7 @@ struct AlertTextTests {
             reproduceSQL: alert.reproduceSQL,
             revised: false,
             supersedesFiring: false,
+            createdAt: alert.firedAt,
             externalURL: "https://push.example.org"
         )
     }
@@ -227,6 +228,16 @@ struct AlertTextTests {
         #expect(isMuted(Self.unreachable("slack", .ticket)))
         #expect(!isMuted(Self.unreachable("pd", .ticket)))
         #expect(!isMuted(Self.unreachable("slack", .page)))
+    }
+
+    @Test("since when an alert fires has a date where that was on another day than the notification")
+    func since() {
+        var message = Self.message(PageSample.alert())
+        message.startsAt = Timestamp(rfc3339: "2026-01-05T23:50:00Z")!
+        message.createdAt = Timestamp(rfc3339: "2026-01-05T23:59:00Z")!
+        #expect(AlertText(message).summary.contains("(since 23:50 UTC"))
+        message.createdAt = Timestamp(rfc3339: "2026-01-06T00:01:00Z")!
+        #expect(AlertText(message).summary.contains("(since 2026-01-05 23:50 UTC"))
     }
 
     @Test("a message that an alert is over does not say what it means, unless it is the first one")

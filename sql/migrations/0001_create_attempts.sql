@@ -192,7 +192,7 @@ CREATE TABLE foldedLabelDays (
     day      date        NOT NULL,
     -- The name of the API key, or 'pushwatch' for attempts that Pushwatch made itself, or 'import'.
     author   text        NOT NULL,
-    -- app, appVersion or providerErrorCode.
+    -- app, appVersion, providerErrorCode or pushType.
     label    text        NOT NULL,
     -- Attempts whose value is counted as 'other'.
     attempts bigint      NOT NULL,

@@ -94,6 +94,15 @@ package struct Evidence: Sendable, Hashable, Codable {
 
     /// `6.3 %` of a ratio, `4.1×` of a baseline.
     package var observedText: String { text(observed.counts, expected: expected) }
+    /// `4.1× of the 12 expected`, without a bad attempt `0.07 expected`; `0.53 % of 70000 attempts` where nothing is known to expect.
+    package var multipleText: String {
+        guard let expected else {
+            return observed.counts.attempts > 0 ? "\(observedText) of \(observed.counts.attempts) attempts" : observedText
+        }
+        guard expected > 0 else { return "none expected" }
+        let known = "\(Fraction.rounded(expected)) expected"
+        return observed.counts.bad > 0 ? "\(observedText) of the \(known)" : known
+    }
     package var worstText: String { text(worst.counts, expected: worstExpected) }
     package var thresholdText: String {
         switch level {

@@ -36,6 +36,7 @@ package struct AnnotationContext: Sendable, Hashable {
         case .group: group.description
         case .rule: rule
         case .severity: severity.rawValue
+        case .multiple: evidence.multipleText
         }
     }
 }

@@ -52,7 +52,7 @@ package struct AnnotationTemplate: Sendable, Hashable {
 /// What an annotation may mention.
 enum Placeholder: Sendable, Hashable {
     enum Fact: String, CaseIterable {
-        case observed, threshold, bad, attempts, expected, since, window, worst, group, rule, severity
+        case observed, threshold, bad, attempts, expected, since, window, worst, group, rule, severity, multiple
     }
 
     case fact(Fact)

@@ -158,7 +158,7 @@ final class BaselineStore: Sendable {
         }
     }
 
-    /// A day without attempts has one row with an empty stratum, so that it is not read again.
+    /// A day without attempts has one row with an empty stratum, so that it is not read again. What was stored of a day before is replaced.
     private static func store(
         _ rule: AlertRule,
         _ days: [GroupKey: [DayCounts]],
@@ -172,6 +172,13 @@ final class BaselineStore: Sendable {
             let stratum = try AlertJSON.text(key.labels)
             return days.flatMap { day in day.hours.enumerated().map { (stratum, day.day, Int64(day.excludedMinutes), Int64($0), $1) } }
         }
+        try await session.execute(
+            """
+            DELETE FROM alertBaselineDays
+            WHERE rule = \(rule.name) AND ruleVersion = \(rule.version)
+              AND day IN (SELECT DATE '1970-01-01' + day::integer FROM unnest(\(missing)) AS missing (day))
+            """
+        )
         try await session.execute(
             """
             INSERT INTO alertBaselineDays (rule, ruleVersion, stratum, day, hourAttempts, hourBad, excludedMinutes)

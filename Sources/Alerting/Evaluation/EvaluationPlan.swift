@@ -21,6 +21,19 @@ struct EvaluationPlan: Sendable {
         return asOf - recompute
     }
 
+    /// Says about these groups what the other plan says.
+    mutating func replace(_ groups: Set<GroupKey>, by other: EvaluationPlan) {
+        guard !groups.isEmpty else { return }
+        for group in groups {
+            states[group] = other.states[group]
+            open[group] = other.open[group]
+            series[group] = other.series[group]
+        }
+        transitions.removeAll { groups.contains($0.group) }
+        transitions += other.transitions.filter { groups.contains($0.group) }
+        transitions.sort { ($0.minute, $0.group) < ($1.minute, $1.group) }
+    }
+
     static func make(
         _ rule: AlertRule,
         _ histories: [GroupHistory],

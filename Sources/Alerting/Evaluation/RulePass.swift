@@ -36,7 +36,8 @@ struct RulePass {
         let waiting = rule.condition.level == .reference ? try await AcceptanceStore.waiting(rule, on: pool) : []
         // Who calls an alert normal is not kept waiting for the next decision.
         let last = waiting.isEmpty ? newestDecided(newest) : newest
-        var checkpoint = try await RuleCheckpoint.read(rule, on: pool)
+        let current = try await RuleCheckpoint.read(rule, on: pool)
+        var checkpoint = current
         var again: Minute?
         if let asOf = checkpoint.asOf, let lateSince, asOf >= lateSince, rule.condition.source == .attempts {
             checkpoint = try await RuleSnapshot.read(rule, before: lateSince, on: pool) ?? beginning(last: last)
@@ -54,29 +55,30 @@ struct RulePass {
         let oldest = checkpoint.states.values.compactMap(\.asOf).min() ?? base
         let taken = try await AcceptancePass(rule: rule, pool: pool, last: last).run(waiting)
         let from = min(base, oldest)
+        let states = Array(checkpoint.states) + Array(current.states)
         let scope = try await RuleScope.read(
             rule,
-            remembered: checkpoint.states.filter { $0.value.open != nil || $0.value.closed != nil }.keys,
+            remembered: states.filter { $0.value.open != nil || $0.value.closed != nil }.map(\.key),
             limit: configuration.maxApps,
             from: from - (rule.lookback + 1),
             through: last,
             on: pool
         )
         metrics.folded(scope.folded, rule: rule.name)
-        var planning = EvaluationPlanning(
-            rule,
-            checkpoint,
-            last: last,
-            recompute: configuration.recomputeMinutes,
-            initialLookbackMinutes: initialLookbackMinutes
-        )
+        var planning = planning(checkpoint, last: last)
+        // Without the late attempts of minutes that were evaluated.
+        var unchanged = again == nil ? nil : self.planning(current, last: last)
         try await RuleHistory.each(rule, scope, after: from, through: last, baseline: baseline, on: pool) { history in
             var history = history
             history.acceptances += taken.filter { $0.accepted.group == history.group }.map(\.acceptance)
             planning.add(history)
+            unchanged?.add(history)
         }
         var plan = planning.finished()
-        let late = again == nil ? nil : try await reconcile(&plan, since: checkpoint.asOf)
+        var late: LateReconciliation?
+        if let again, let unchanged {
+            late = try await reconcile(&plan, with: unchanged.finished(), from: checkpoint.asOf, lateSince: again)
+        }
         let changes = try await changes(plan, checkpoint, taken, late, last: last)
         try await commit(plan, changes, taken, last: last, evaluatedAgainSince: again)
         return changes
@@ -112,13 +114,29 @@ struct RulePass {
         RuleCheckpoint(asOf: last - initialLookbackMinutes, replacesVersion: false, states: [:])
     }
 
-    /// Leaves of a second evaluation what follows what is recorded.
-    private func reconcile(_ plan: inout EvaluationPlan, since: Minute?) async throws -> LateReconciliation {
+    private func planning(_ checkpoint: RuleCheckpoint, last: Minute) -> EvaluationPlanning {
+        EvaluationPlanning(
+            rule,
+            checkpoint,
+            last: last,
+            recompute: configuration.recomputeMinutes,
+            initialLookbackMinutes: initialLookbackMinutes
+        )
+    }
+
+    /// Leaves of a second evaluation what follows what is recorded. Of groups that keep their state, it leaves what `unchanged` says.
+    private func reconcile(
+        _ plan: inout EvaluationPlan,
+        with unchanged: EvaluationPlan,
+        from: Minute?,
+        lateSince: Minute
+    ) async throws -> LateReconciliation {
         // No alert is opened again after more than a day.
-        let first = since.map { ($0 - 1440).timestamp } ?? now
+        let first = from.map { ($0 - 1440).timestamp } ?? now
         let recorded = try await RecordedFiring.read(rule: rule.name, since: first, on: pool)
-        let late = LateReconciliation(rule, plan.transitions, open: plan.open, recorded: recorded)
+        let late = LateReconciliation(rule, plan.transitions, open: plan.open, recorded: recorded, since: lateSince)
         plan.transitions = late.transitions
+        plan.replace(late.kept, by: unchanged)
         return late
     }
 

@@ -4,6 +4,8 @@ import AlertRules
 ///
 /// It compares when each group fired, minute by minute, as found and as recorded; whether the fold calls a beginning fired or reopened does
 /// not matter for that. Nothing that was notified is taken back; the alert that is open at the end is the one a backtest finds open.
+///
+/// Late attempts change nothing about the minutes before them. What differs there is of other data, as of an import, and raises nothing.
 struct LateReconciliation {
     /// An incident that is over, from its beginning to its end.
     struct Incident: Hashable {
@@ -34,15 +36,20 @@ struct LateReconciliation {
     private(set) var incidents: [Incident] = []
     /// Groups whose open alert the second evaluation does not find firing.
     private(set) var contradicted: Set<GroupKey> = []
+    /// Groups that are not found as they were recorded before the late minutes: they keep their state, and go on from it.
+    private(set) var kept: Set<GroupKey> = []
 
     private let rule: AlertRule
+    private let since: Minute
 
     /// - Parameters:
     ///   - found: the transitions of the second evaluation, in order.
     ///   - open: the groups that fire at its end.
     ///   - recorded: when the rule's alerts fired since its beginning, and as long before as an alert may be opened again.
-    init(_ rule: AlertRule, _ found: [Transition], open: [GroupKey: FiringAlert], recorded: [RecordedFiring]) {
+    ///   - since: the oldest late minute.
+    init(_ rule: AlertRule, _ found: [Transition], open: [GroupKey: FiringAlert], recorded: [RecordedFiring], since: Minute) {
         self.rule = rule
+        self.since = since
         let byGroup = Dictionary(grouping: found, by: \.group)
         let recordedByGroup = Dictionary(grouping: recorded, by: \.group)
         for group in Set(byGroup.keys).union(recordedByGroup.keys).union(open.keys).sorted() {
@@ -52,14 +59,20 @@ struct LateReconciliation {
     }
 
     private mutating func add(_ group: GroupKey, _ found: [Transition], _ open: FiringAlert?, _ recorded: [RecordedFiring]) {
-        let firings = Self.firings(found, isOpen: open != nil)
+        var firings = Self.firings(found, isOpen: open != nil)
+        // What ended so long before has no say in whether an alert is opened again.
+        firings.removeAll { isOlder($0, recorded) && ($0.until.map { $0 <= since - LateAttemptStore.horizon } ?? false) }
+        if isRecordedOtherwise(firings, recorded) {
+            kept.insert(group)
+            return
+        }
         for (index, firing) in firings.enumerated() {
             let known = recorded.filter(firing.overlaps)
             if known.contains(where: { $0.until == nil }) {
                 if index == firings.count - 1, let end = firing.end { transitions.append(end) }
             } else if let newest = known.compactMap(\.until).max() {
                 // With more recorded after it, what is between was good enough for somebody to be notified of an end.
-                guard newest == recorded.compactMap(\.until).max() else { continue }
+                guard isNewest(newest, recorded) else { continue }
                 extend(firing, after: newest, group, open)
             } else {
                 addMissing(firing, recorded, isFirst: index == 0)
@@ -69,9 +82,30 @@ struct LateReconciliation {
         if !recorded.contains(where: { $0.until == nil && firings.last?.overlaps($0) == true }) { contradicted.insert(group) }
     }
 
+    /// Before the late minutes the group did not fire as it is found to have.
+    private func isRecordedOtherwise(_ firings: [Firing], _ recorded: [RecordedFiring]) -> Bool {
+        if firings.contains(where: { isOlder($0, recorded) }) { return true }
+        return recorded.contains { one in
+            one.until == nil && one.from <= since && !firings.contains { $0.overlaps(one) }
+        }
+    }
+
+    /// Whether it began before the late minutes and was not recorded, or was recorded as over then and goes on.
+    private func isOlder(_ firing: Firing, _ recorded: [RecordedFiring]) -> Bool {
+        let known = recorded.filter(firing.overlaps)
+        guard !known.isEmpty else { return firing.from.map { $0 <= since } ?? false }
+        guard let newest = known.compactMap(\.until).max(), isNewest(newest, recorded) else { return false }
+        return newest <= since && firing.until.map { $0 > since } ?? true
+    }
+
+    /// Nothing of the group was recorded that ended later, or fires.
+    private func isNewest(_ end: Minute, _ recorded: [RecordedFiring]) -> Bool {
+        recorded.allSatisfy { $0.until.map { $0 <= end } ?? false }
+    }
+
     /// It lasted longer than was recorded, or lasts.
     private mutating func extend(_ firing: Firing, after recorded: Minute, _ group: GroupKey, _ open: FiringAlert?) {
-        if let until = firing.until, until <= recorded { return }
+        if let until = firing.until, until <= max(recorded, since) { return }
         let own = open.map { Transition.reopened($0, of: rule, group, at: recorded - 1) }
         guard var begin = firing.begin ?? firing.end ?? own else { return }
         begin.kind = .reopened

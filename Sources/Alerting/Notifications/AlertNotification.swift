@@ -50,6 +50,8 @@ package struct AlertNotification: Sendable, Hashable {
     package var revised: Bool
     /// No notification that it fires was delivered: this one covers both.
     package var supersedesFiring: Bool
+    /// When it was put into the outbox: what it says stays the same when it is sent again.
+    package var createdAt: Timestamp
     /// Where people and machines find this service, without a trailing slash.
     package var externalURL: String
 

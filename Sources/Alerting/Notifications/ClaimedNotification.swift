@@ -20,11 +20,13 @@ extension ClaimedNotification {
         let (
             receiver, seq, id, kindText, rule, version, severity, labels, group,
             annotations, evidence, startsAt, firedAt, endsAt, resolvedAt, reason,
-            late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, wasNotified, isUnsent, thread, messageId
+            late, contributors, backlog, sql, revised, affected, acknowledgedBy, attempts, wasNotified, isUnsent, thread, messageId,
+            createdAt
         ) = try row.decode(
             (
                 String, Int, UUID, String, String, String, String, String, String, String, String, Timestamp, Timestamp, Timestamp?,
-                Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, Bool, Bool, String?, String?
+                Timestamp?, String?, Int64, String, String?, String, Bool, String?, String?, Int, Bool, Bool, String?, String?,
+                Timestamp
             ).self
         )
         // To the receivers of an escalation it begins, too.
@@ -59,6 +61,7 @@ extension ClaimedNotification {
             thread: thread,
             revised: revised,
             supersedesFiring: isOver && !wasNotified,
+            createdAt: createdAt,
             externalURL: externalURL
         )
         self.attempts = attempts

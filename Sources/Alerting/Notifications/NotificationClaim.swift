@@ -148,7 +148,8 @@ struct NotificationClaim {
                    EXISTS (SELECT FROM notifications o WHERE \(Self.isEarlierFiring) AND o.state = 'delivered'),
                    NOT EXISTS (SELECT FROM notifications o WHERE \(Self.isEarlierFiring) AND NOT (\(NotificationStore.isUnsent))),
                    (SELECT thread FROM alertThreads WHERE alertThreads.alertId = due.alertId AND alertThreads.receiver = due.receiver),
-                   due.messageId
+                   due.messageId,
+                   (SELECT createdAt FROM notifications o WHERE o.alertId = due.alertId AND o.receiver = due.receiver AND o.seq = due.seq)
             FROM due
             JOIN alerts e ON e.alertId = due.alertId
             JOIN alertTransitions t ON t.alertId = due.alertId AND t.seq = due.seq

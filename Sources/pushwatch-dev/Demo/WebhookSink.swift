@@ -44,6 +44,7 @@ struct WebhookSink: Service {
             var labels: [String: String]
             var annotations: [String: String]
             var startsAt: String
+            var generatorURL: String
         }
 
         var receiver: String
@@ -62,6 +63,7 @@ struct WebhookSink: Service {
                    \(alert.annotations["summary"] ?? "")
                    since \(alert.startsAt)
                    do: \(alert.annotations["action"] ?? "")
+                   \(alert.generatorURL)
                 """
             )
         }

@@ -76,7 +76,7 @@ struct UpCommand: AsyncParsableCommand {
                 endpoints: try await simulator.ready(),
                 credentials: simulator.credentials,
                 sinkURL: await sink.url(),
-                port: port ?? FreePort.preferring(8080),
+                port: listeningPort(),
                 simulator: simulator,
                 demo: empty ? nil : quietTraffic ? .quiet : .full
             )
@@ -84,6 +84,13 @@ struct UpCommand: AsyncParsableCommand {
             await localServices.triggerGracefulShutdown()
             try await group.waitForAll()
         }
+    }
+
+    /// Chosen before the listener is bound, since links in alerts contain it.
+    private func listeningPort() -> Int {
+        if let port, port != 0 { return port }
+        if port == nil, LoopbackPort.isFree(8080) { return 8080 }
+        return LoopbackPort.anyFree() ?? 0
     }
 
     /// Before the service group listens for signals: Ctrl-C cancels what is under way, and what was started is stopped.

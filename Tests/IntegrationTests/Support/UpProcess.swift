@@ -48,6 +48,9 @@ final class UpProcess: Sendable {
         return String(match.1)
     }
 
+    /// Everything that it has printed.
+    func log() throws -> String { try String(contentsOfFile: directory + "/up.log", encoding: .utf8) }
+
     /// Ctrl-C, and the exit code.
     func stop() async throws -> Int32 {
         kill(process.processIdentifier, SIGINT)

@@ -13,7 +13,8 @@ enum ResendableNotifications {
     ) async throws -> [AlertNotification] {
         try await session.query(
             """
-            SELECT o.receiver, o.seq::bigint, \(raw: NotificationStore.messageColumns), 0::bigint, true, false, NULL::text, NULL::text
+            SELECT o.receiver, o.seq::bigint, \(raw: NotificationStore.messageColumns), 0::bigint, true, false, NULL::text, NULL::text,
+                   o.createdAt
             FROM notifications o
             JOIN alerts e USING (alertId)
             JOIN alertTransitions t ON t.alertId = o.alertId AND t.seq = o.seq

@@ -51,9 +51,16 @@ struct AlertText {
         let affected = message.affected.flatMap {
             $0.withoutSuccess > 0 ? "\($0.isComplete ? "" : "at least ")\($0.withoutSuccess) devices" : nil
         }
-        let facts = ["since \(Minute(message.startsAt).clock)", affected, AlertCause(message.contributors).text].compactMap { $0 }
+        let facts = ["since \(since)", affected, AlertCause(message.contributors).text].compactMap { $0 }
         return text + " (" + facts.joined(separator: "; ") + ")"
     }
+
+    /// With the date where it is not the day of the notification.
+    private var since: String {
+        let start = Minute(message.startsAt)
+        return start.day == Minute(message.createdAt).day ? start.clock : start.description
+    }
+
     /// Not of an alert that is over, unless nothing was delivered before: it describes what goes on.
     var meaning: String? { message.kind == .firing || message.supersedesFiring ? message.annotations["meaning"] : nil }
     var action: String? { message.kind == .firing ? message.annotations["action"] : nil }
