@@ -91,7 +91,7 @@ COMMENT ON COLUMN notificationDeliveryAttempts.providerMessageId IS
 COMMENT ON COLUMN notificationDeliveryAttempts.latencyMs IS
     'Milliseconds from the start of the request to the provider''s response; NULL if it was not reported.';
 COMMENT ON COLUMN notificationDeliveryAttempts.sendId IS
-    'The send that the attempt belongs to; NULL if it belongs to none. Sends of Pushwatch''s own are in pushSends.';
+    'The send that the attempt belongs to; NULL if it belongs to none. Sends through Pushwatch are in pushSends.';
 COMMENT ON COLUMN notificationDeliveryAttempts.receivedAt IS 'When Pushwatch first stored the attempt.';
 COMMENT ON COLUMN notificationDeliveryAttempts.attemptKey IS
     'The first 16 bytes of SHA-256 of attemptId: substring(sha256(convert_to(attemptId, ''UTF8'')) for 16). Internal.';

@@ -90,7 +90,7 @@ COMMENT ON COLUMN auditEntries.entryId IS 'Number of the entry, in order.';
 COMMENT ON COLUMN auditEntries.at IS 'When the action was done.';
 COMMENT ON COLUMN auditEntries.actor IS 'Name of the person or of the API key.';
 COMMENT ON COLUMN auditEntries.callerKind IS
-    'How the actor was known: by an API key (key), the session of a browser, a proxy in front, as an app''s user, or on the command line (command).';
+    'How the actor was known. key: by an API key; session: by the session of a browser; proxy: by a proxy in front; user: as an app''s user; command: on the command line.';
 COMMENT ON COLUMN auditEntries.keyId IS
     'Public part of the API key that was used, or that the session was opened with; NULL for the others.';
 COMMENT ON COLUMN auditEntries.action IS 'What was done, such as ''alerts.acknowledge'', ''silences.add'' or ''throttles.add''.';

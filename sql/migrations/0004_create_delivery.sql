@@ -54,7 +54,7 @@ CREATE INDEX pushSends_createdAt ON pushSends USING brin (createdAt);
 COMMENT ON TABLE pushSends IS 'What callers asked for. Only expiresAt changes, when dead letters are retried.';
 COMMENT ON COLUMN pushSends.sendId IS 'Identifies the send.';
 COMMENT ON COLUMN pushSends.requestId IS 'The request that asked for it.';
-COMMENT ON COLUMN pushSends.author IS 'Who asked for it: the name of an API key, or of the part of Pushwatch.';
+COMMENT ON COLUMN pushSends.author IS 'Who asked for it: the name of an API key or a person, or ''pushwatch live'' or ''pushwatch prematch''.';
 COMMENT ON COLUMN pushSends.class IS 'Its class.';
 COMMENT ON COLUMN pushSends.policy IS 'Whether it may be sent again after an unknown outcome.';
 COMMENT ON COLUMN pushSends.createdAt IS 'When it was stored.';
@@ -517,7 +517,7 @@ COMMENT ON COLUMN pushCircuits.lastRefusedAt IS 'When the latest rejection was.'
 COMMENT ON COLUMN pushCircuits.refusals IS 'Number of rejections.';
 COMMENT ON COLUMN pushCircuits.probes IS 'Number of probes sent so far.';
 COMMENT ON COLUMN pushCircuits.nextProbeAt IS
-    'When the next probe may be sent; infinity: none is to be sent. The worker that advances it sends the probe.';
+    'When the next probe may be sent. The worker that advances it sends the probe. After an outage, the one that sets it to infinity makes the retries ready.';
 COMMENT ON COLUMN pushCircuits.closedAt IS 'When the circuit was closed; NULL while it is open.';
 COMMENT ON COLUMN pushCircuits.closedBy IS '''probe'', ''nothing waits'', or the operator who closed it; NULL while it is open.';
 

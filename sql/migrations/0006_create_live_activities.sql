@@ -90,7 +90,7 @@ COMMENT ON COLUMN activeMatches.stateBuiltAt IS 'When this state was built.';
 COMMENT ON COLUMN activeMatches.previousScores IS 'The last known score of each innings, by its number.';
 COMMENT ON COLUMN activeMatches.cooldowns IS 'Until when which event is not announced again, in seconds since 1970.';
 COMMENT ON COLUMN activeMatches.lastBalls IS 'The latest balls that the detection of events looks back at: at most 30.';
-COMMENT ON COLUMN activeMatches.pollerState IS 'polling: a feed updates it; paused: none does; ended: it is over.';
+COMMENT ON COLUMN activeMatches.pollerState IS 'polling: the source is heard from; paused: it has been silent for long; ended: the match is over.';
 COMMENT ON COLUMN activeMatches.feedUrl IS
     'Source of this state: the feed''s name, by default its URL without sign-in and query; NULL if it was pushed.';
 COMMENT ON COLUMN activeMatches.feedPriority IS 'Priority of the source. 0 (pushed) is the highest.';
@@ -342,13 +342,13 @@ COMMENT ON COLUMN liveActivities.attributesType IS 'Name of the ActivityAttribut
 COMMENT ON COLUMN liveActivities.app IS
     'Bundle id, copied from the device: the activity may have to be ended after the device was deleted.';
 COMMENT ON COLUMN liveActivities.environment IS 'Environment of the token, copied from the device.';
-COMMENT ON COLUMN liveActivities.createdAt IS 'When the activity was first wanted.';
+COMMENT ON COLUMN liveActivities.createdAt IS 'When the row was inserted.';
 COMMENT ON COLUMN liveActivities.startAttempts IS 'Number of attempts of starts of this instance.';
 COMMENT ON COLUMN liveActivities.startsDelivered IS 'Number of starts that may have reached the device.';
 COMMENT ON COLUMN liveActivities.nextStartAt IS
     'When the next start is to be put into the send queue; NULL: never, or not before the outcome of the one that is there.';
 COMMENT ON COLUMN liveActivities.startSentAt IS 'When the latest start was claimed for an attempt; NULL if none was.';
-COMMENT ON COLUMN liveActivities.startAcceptedAt IS 'When the provider accepted the latest start; NULL if it accepted none.';
+COMMENT ON COLUMN liveActivities.startAcceptedAt IS 'When the provider last accepted a start; NULL if it accepted none.';
 COMMENT ON COLUMN liveActivities.activatedAt IS
     'When the active activity appeared on the device: at its start, or when its token was reported if the app started it; NULL if it did not.';
 COMMENT ON COLUMN liveActivities.endedAt IS 'When it ended; NULL until then.';
