@@ -11,23 +11,18 @@
 -- so both can be distributed later without changes.
 
 CREATE TYPE pushPlatform AS ENUM ('ios', 'android', 'web');
-COMMENT ON TYPE pushPlatform IS
-    'The platform of a device.';
+COMMENT ON TYPE pushPlatform IS 'The platform of a device.';
 CREATE TYPE pushProvider AS ENUM ('apns', 'fcm');
-COMMENT ON TYPE pushProvider IS
-    'The provider of a push: APNs or FCM.';
+COMMENT ON TYPE pushProvider IS 'The provider of a push: APNs or FCM.';
 CREATE TYPE pushEventType AS ENUM ('register', 'unregister', 'send');
-COMMENT ON TYPE pushEventType IS
-    'What an attempt was: registering a token, unregistering it, or sending a push to it.';
+COMMENT ON TYPE pushEventType IS 'What an attempt was: registering a token, unregistering it, or sending a push to it.';
 CREATE TYPE pushStatus AS ENUM ('queued', 'sent', 'failed', 'deactivated');
 COMMENT ON TYPE pushStatus IS
     'Status of an attempt, in the order of progress: queued, then sent (accepted by the provider) or failed, then deactivated.';
 CREATE TYPE pushReason AS ENUM ('token_invalid', 'token_not_registered', 'provider_5xx', 'network', 'auth', 'unknown');
-COMMENT ON TYPE pushReason IS
-    'Why an attempt failed. unknown: the provider''s code maps to no other reason.';
+COMMENT ON TYPE pushReason IS 'Why an attempt failed. unknown: the provider''s code maps to no other reason.';
 CREATE TYPE pushEnvironment AS ENUM ('production', 'sandbox');
-COMMENT ON TYPE pushEnvironment IS
-    'The environment of APNs that a token belongs to.';
+COMMENT ON TYPE pushEnvironment IS 'The environment of APNs that a token belongs to.';
 
 -- The names and types of the columns are those of the contract.
 CREATE TABLE notificationDeliveryAttempts (

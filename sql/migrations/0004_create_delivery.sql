@@ -9,11 +9,9 @@
 -- The send gate reads pushCircuits, pushRateLimitPauses and pushThrottles.
 
 CREATE TYPE pushPolicy AS ENUM ('at_least_once', 'at_most_once');
-COMMENT ON TYPE pushPolicy IS
-    'What to do after an unknown outcome: at_least_once sends again, at_most_once does not.';
+COMMENT ON TYPE pushPolicy IS 'What to do after an unknown outcome: at_least_once sends again, at_most_once does not.';
 CREATE TYPE pushClass AS ENUM ('critical', 'high', 'normal', 'bulk');
-COMMENT ON TYPE pushClass IS
-    'Urgency of a send, in the order in which they are served.';
+COMMENT ON TYPE pushClass IS 'Urgency of a send, in the order in which they are served.';
 
 -- Workers are shared between queues by weight.
 CREATE TABLE pushQueues (
