@@ -22,7 +22,7 @@ COMMENT ON TYPE pushStatus IS
 CREATE TYPE pushReason AS ENUM ('token_invalid', 'token_not_registered', 'provider_5xx', 'network', 'auth', 'unknown');
 COMMENT ON TYPE pushReason IS 'Why an attempt failed. unknown: the provider''s code maps to no other reason.';
 CREATE TYPE pushEnvironment AS ENUM ('production', 'sandbox');
-COMMENT ON TYPE pushEnvironment IS 'The environment of APNs that a token belongs to.';
+COMMENT ON TYPE pushEnvironment IS 'The environment of a token. APNs keeps the two apart.';
 
 -- The names and types of the columns are those of the contract.
 CREATE TABLE notificationDeliveryAttempts (
