@@ -30,7 +30,9 @@ extension ServerConfiguration {
     }
 
     private static func checkEnvironment(_ environment: [String: String]) throws(ConfigurationError) {
-        let known = Set(ConfigurationKey.all.flatMap(\.acceptedNames).map(ConfigurationKey.environmentName(of:)))
+        var known = Set(ConfigurationKey.all.flatMap(\.acceptedNames).map(ConfigurationKey.environmentName(of:)))
+        // What sql/README.md has analysts export for psql; their shell may run commands of Pushwatch, too.
+        known.insert("PUSHWATCH_ANALYST_URL")
         for name in environment.keys.sorted() where name.hasPrefix("PUSHWATCH_") && !known.contains(name) {
             throw ConfigurationError("\(name) is not a setting of Pushwatch; `pushwatch serve --help` lists them.")
         }

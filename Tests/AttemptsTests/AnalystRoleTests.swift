@@ -85,6 +85,31 @@ struct AnalystRoleTests {
         }
     }
 
+    @Test("every table, view and column that is open, and every enum type, has a comment")
+    func comments() async throws {
+        try await withAnalysts { store in
+            let missing = try await store.pool.query(
+                """
+                WITH relations AS (
+                    SELECT oid, relname::text AS name FROM pg_class
+                    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm') AND NOT relispartition
+                      AND has_any_column_privilege('pushwatch_analyst', oid, 'SELECT')
+                      AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')
+                )
+                SELECT name FROM relations WHERE obj_description(oid, 'pg_class') IS NULL
+                UNION ALL
+                SELECT name || '.' || attname::text FROM relations JOIN pg_attribute ON attrelid = oid AND attnum > 0 AND NOT attisdropped
+                WHERE has_column_privilege('pushwatch_analyst', oid, attnum, 'SELECT') AND col_description(oid, attnum) IS NULL
+                UNION ALL
+                SELECT typname::text FROM pg_type
+                WHERE typnamespace = 'public'::regnamespace AND typtype = 'e' AND obj_description(oid, 'pg_type') IS NULL
+                ORDER BY 1
+                """
+            ).map { try $0.decode(String.self) }
+            #expect(missing.isEmpty, "COMMENT ON is missing next to the CREATE of \(missing)")
+        }
+    }
+
     @Test("the role brings its limits, and its transactions are read-only")
     func limits() async throws {
         try await withAnalysts { store in

@@ -24,7 +24,8 @@ struct CookbookPlanTests {
     static let expectations: [String: Reads] = [
         "alertsWithResponse": .lookup, "codesBehindUnknown": .attempts(perAttempt: 0.1), "comparedWithWeekBefore": .rollups,
         "deadTokensStillSentTo": .attempts(perAttempt: 0.15), "deliveryRateByAppVersion": .attempts(perAttempt: 0.25),
-        "deliveryRateByDay": .rollups, "failuresByReason": .rollups, "failuresPerMinute": .rollups,
+        "deliveryRateByDay": .rollups, "exportAttempts": .attempts(perAttempt: 0.15), "failuresByReason": .rollups,
+        "failuresPerMinute": .rollups,
         "firstFailurePerToken": .attempts(perAttempt: 0.35), "latencyByProviderAndHour": .attempts(perAttempt: 0.25),
         "meanLatencyByHour": .rollups, "queueBacklog": .lookup, "registrationsByDay": .rollups,
         "reportingDelay": .attempts(perAttempt: 0.25), "reregisteredAfterNotRegistered": .history(perAttempt: 0.15),

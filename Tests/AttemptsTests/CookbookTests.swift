@@ -26,6 +26,11 @@ struct CookbookTests {
     static let today = ["since": "2026-03-10", "until": "2026-03-11"]
     private static func hash(_ token: String) -> String { "sha256:" + String(repeating: token, count: 32) }
 
+    private static let exported =
+        #"{"attemptId":"f5","uid":"u-3","platform":"android","provider":"fcm","tokenHash":"\#(hash("03"))","eventType":"send","#
+        + #""status":"failed","reasonCode":"unknown","attemptedAt":"2026-03-10T10:21:00+00:00","requestId":"r","app":"android.app","#
+        + #""appVersion":"2.0"}"#
+
     static let dishes: [Dish] = [
         Dish(
             "alertsWithResponse",
@@ -60,6 +65,12 @@ struct CookbookTests {
         // Quarters of an hour in which nothing failed, and in which nothing was accepted.
         Dish("deliveryRateByDay", ["since": "2026-03-10 11:30Z", "until": "2026-03-10 11:45Z"], ["(2026-03-10,apns,ios,1,0,100.00)"]),
         Dish("deliveryRateByDay", ["since": "2026-03-10 10:10Z", "until": "2026-03-10 10:25Z"], ["(2026-03-10,fcm,android,0,3,0.00)"]),
+        Dish(
+            "exportAttempts",
+            ["since": "2026-03-10 10:21Z", "until": "2026-03-10 10:22Z"],
+            // As PostgreSQL writes a record: its quotes are doubled.
+            ["(\"" + exported.replacing("\"", with: "\"\"") + "\")"]
+        ),
         Dish("failuresByReason", ["(apns,token_not_registered,2,100.00)", "(fcm,unknown,3,75.00)", "(fcm,provider_5xx,1,25.00)"]),
         Dish(
             "failuresPerMinute",
@@ -234,6 +245,40 @@ struct CookbookTests {
                 let answer = CookbookTests.dishes.first { $0.query == query }?.answer
                 #expect(try await rows(query) == answer, "\(query)")
             }
+        }
+    }
+
+    @Test("an export has every field of an attempt, and is read as the same attempts")
+    func export() async throws {
+        var full = CookbookSample.send(
+            "x1",
+            "u-é",
+            token: "41",
+            .apns,
+            at: (10, 45, 0),
+            .failed,
+            .unknown,
+            code: #"a "quoted" \ code"#,
+            latency: 7,
+            sendId: "S3"
+        )
+        (full.environment, full.pushType, full.providerMessageId) = (.sandbox, "alert", "m-1")
+        full.attemptedAt = full.attemptedAt + .microseconds(1)
+        let attempts = CookbookSample.attempts + [full]
+        let query = try CookbookQuery("exportAttempts")
+        for column in AttemptColumn.contract {
+            #expect(query.text.contains("'\(column.name)', \(column.name)"), "\(column.name) is not in sql/queries/exportAttempts.sql")
+        }
+        try await withAnalysts(days: 8) { store in
+            _ = try await store.attempts.write(attempts)
+            let analyst = try await store.connect()
+            let sql = "SELECT line::text FROM (\(query.filled(CookbookTests.today)) OFFSET 0) AS export (line)"
+            let lines = try await analyst.query(Query(text: sql)).map { try $0.decode(String.self) }
+            let parsed = try AttemptParser().lines(Array(lines.joined(separator: "\n").utf8))
+            #expect(parsed.rejections.isEmpty)
+            let read = (0..<parsed.batch.count).map { parsed.batch[$0] }
+            let expected = attempts.filter { $0.attemptedAt.day == CookbookSample.day.day }
+            #expect(Set(read) == Set(expected) && read.count == expected.count)
         }
     }
 

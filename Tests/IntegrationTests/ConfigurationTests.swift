@@ -129,6 +129,12 @@ struct ConfigurationTests {
         }
     }
 
+    @Test("the address that analysts give psql is no fault in the shell of a command")
+    func analystURL() async throws {
+        let environment = ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_ANALYST_URL": "postgresql://pushwatch_analyst@a/b"]
+        _ = try await ServerConfiguration.load(file: nil, environment: environment)
+    }
+
     @Test("how long attempts and their counts are kept")
     func retention() async throws {
         let plan = try await ServerConfiguration.load(file: nil, environment: ["PUSHWATCH_DATABASE_URL": "dbname=u"]).partitionPlan

@@ -64,19 +64,12 @@ COMMENT ON TABLE signInTickets IS 'Links that sign somebody in once and were not
 CREATE TABLE auditEntries (
     entryId    bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at         timestamptz NOT NULL,
-    -- The name of the person, or of the API key.
     actor      text        NOT NULL,
-    -- How the actor was known: by an API key, the session of a browser, a proxy in front, as an app's user, or on the command line.
     callerKind text        NOT NULL CHECK (callerKind IN ('key', 'session', 'proxy', 'user', 'command')),
-    -- The public part of the API key that was used, or that the session was opened with; null for the others.
     keyId      text        CHECK (callerKind NOT IN ('key', 'session') OR keyId IS NOT NULL),
-    -- 'alerts.acknowledge', 'silences.add', 'throttles.add', …
     action     text        NOT NULL,
-    -- The object of the action: the id of an alert, a provider, the name of an API key.
     subject    text        NOT NULL,
-    -- Free text: until when, how much, why. Never a secret.
     detail     text        NOT NULL,
-    -- The object as it was and as it became; null where there was none, or is none any more. Never a secret.
     before     jsonb,
     after      jsonb
 );
@@ -93,3 +86,15 @@ CREATE TRIGGER auditEntries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON a
     FOR EACH STATEMENT EXECUTE FUNCTION refuseAuditChange();
 
 COMMENT ON TABLE auditEntries IS 'Actions of persons and API keys that change alerts, notifications, sends or access, in order.';
+COMMENT ON COLUMN auditEntries.entryId IS 'Number of the entry, in order.';
+COMMENT ON COLUMN auditEntries.at IS 'When the action was done.';
+COMMENT ON COLUMN auditEntries.actor IS 'Name of the person or of the API key.';
+COMMENT ON COLUMN auditEntries.callerKind IS
+    'How the actor was known. key: by an API key; session: by the session of a browser; proxy: by a proxy in front; user: as an app''s user; command: on the command line.';
+COMMENT ON COLUMN auditEntries.keyId IS
+    'Public part of the API key that was used, or that the session was opened with; NULL for the others.';
+COMMENT ON COLUMN auditEntries.action IS 'What was done, such as ''alerts.acknowledge'', ''silences.add'' or ''throttles.add''.';
+COMMENT ON COLUMN auditEntries.subject IS 'Object of the action: the id of an alert, a provider, the name of an API key.';
+COMMENT ON COLUMN auditEntries.detail IS 'Free text: until when, how much, why. Never a secret.';
+COMMENT ON COLUMN auditEntries.before IS 'The object as it was; NULL if there was none. Never a secret.';
+COMMENT ON COLUMN auditEntries.after IS 'The object as it became; NULL if there is none any more. Never a secret.';

@@ -9,8 +9,9 @@
 -- The send gate reads pushCircuits, pushRateLimitPauses and pushThrottles.
 
 CREATE TYPE pushPolicy AS ENUM ('at_least_once', 'at_most_once');
--- In the order in which they are served.
+COMMENT ON TYPE pushPolicy IS 'What to do after an unknown outcome: at_least_once sends again, at_most_once does not.';
 CREATE TYPE pushClass AS ENUM ('critical', 'high', 'normal', 'bulk');
+COMMENT ON TYPE pushClass IS 'Urgency of a send, in the order in which they are served.';
 
 -- Workers are shared between queues by weight.
 CREATE TABLE pushQueues (
@@ -23,6 +24,11 @@ CREATE TABLE pushQueues (
 );
 
 COMMENT ON TABLE pushQueues IS 'One row per queue: app, provider, environment and class.';
+COMMENT ON COLUMN pushQueues.queue IS 'Number of the queue.';
+COMMENT ON COLUMN pushQueues.app IS 'Bundle id or FCM app.';
+COMMENT ON COLUMN pushQueues.provider IS 'Provider that it sends to.';
+COMMENT ON COLUMN pushQueues.environment IS 'Environment that it sends to.';
+COMMENT ON COLUMN pushQueues.class IS 'Class of its sends. Workers are shared between queues by weight.';
 
 CREATE TABLE pushSends (
     sendId      text COLLATE "C" PRIMARY KEY,
@@ -38,26 +44,32 @@ CREATE TABLE pushSends (
     createdAt   timestamptz      NOT NULL,
     notBefore   timestamptz,
     expiresAt   timestamptz      NOT NULL,
-    -- JSON: the targets that it does not go to, as they were counted when it was accepted. Null where there are none.
     skipped     text
 );
 
 CREATE INDEX pushSends_createdAt ON pushSends USING brin (createdAt);
 
 COMMENT ON TABLE pushSends IS 'What callers asked for. Only expiresAt changes, when dead letters are retried.';
+COMMENT ON COLUMN pushSends.sendId IS 'Identifies the send.';
+COMMENT ON COLUMN pushSends.requestId IS 'The request that asked for it.';
+COMMENT ON COLUMN pushSends.author IS 'Who asked for it: the name of an API key or a person, or ''pushwatch live'' or ''pushwatch prematch''.';
+COMMENT ON COLUMN pushSends.class IS 'Its class.';
+COMMENT ON COLUMN pushSends.policy IS 'Whether it may be sent again after an unknown outcome.';
+COMMENT ON COLUMN pushSends.createdAt IS 'When it was stored.';
+COMMENT ON COLUMN pushSends.notBefore IS 'When it is to be sent at the earliest; NULL for at once.';
+COMMENT ON COLUMN pushSends.expiresAt IS 'When it is no longer attempted.';
+COMMENT ON COLUMN pushSends.skipped IS
+    'JSON as text: the targets that it does not go to, as they were counted when it was accepted; NULL if there are none.';
 COMMENT ON COLUMN pushSends.content IS 'The content of the push. Never to be granted to analysts.';
 
 CREATE TABLE pushDeliveries (
     deliveryId  bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    -- Null for a delivery of another feature. Then kind says which: liveStart and liveEnd are starts and ends of Live Activities,
-    -- liveAlert an alert that a device was not sent: stored when it has ended, never attempted.
     sendId      text COLLATE "C",
     kind        text COLLATE "C",
     -- Identifies the delivery to that feature, together with uid and deviceId.
     ownerKey    text COLLATE "C",
     queue       integer          NOT NULL,
     uid         text COLLATE "C" NOT NULL,
-    -- Null for a send to a token. Otherwise the token is looked up at the time of the attempt, so that a rotated token is followed.
     deviceId    text COLLATE "C",
     platform    pushPlatform     NOT NULL,
     provider    pushProvider     NOT NULL,
@@ -65,7 +77,6 @@ CREATE TABLE pushDeliveries (
     app         text COLLATE "C" NOT NULL,
     -- Only for a send to a token.
     pushToken   text,
-    -- The hash of pushToken, or of the token that a delivery with a kind was stored for.
     tokenHash   text COLLATE "C",
     -- Only if kind is set; otherwise in pushSends.
     expiresAt   timestamptz,
@@ -86,6 +97,20 @@ CREATE INDEX pushDeliveries_uid ON pushDeliveries (uid, createdAt);
 
 COMMENT ON TABLE pushDeliveries IS
     'One row per send and device (or token), and per start or end of a Live Activity. Rows are never updated.';
+COMMENT ON COLUMN pushDeliveries.deliveryId IS 'Number of the delivery.';
+COMMENT ON COLUMN pushDeliveries.sendId IS 'The send; NULL for a delivery of Live Activities.';
+COMMENT ON COLUMN pushDeliveries.kind IS
+    'liveStart or liveEnd: the start or end of a Live Activity; liveAlert: an alert that a device was not sent, stored when it has ended, never attempted; NULL for a delivery of a send.';
+COMMENT ON COLUMN pushDeliveries.queue IS 'Queue of the delivery, in pushQueues.';
+COMMENT ON COLUMN pushDeliveries.uid IS 'The user.';
+COMMENT ON COLUMN pushDeliveries.deviceId IS 'The device; NULL for a send to a token.';
+COMMENT ON COLUMN pushDeliveries.platform IS 'Platform of the device.';
+COMMENT ON COLUMN pushDeliveries.provider IS 'Provider of the token.';
+COMMENT ON COLUMN pushDeliveries.environment IS 'Environment of the token.';
+COMMENT ON COLUMN pushDeliveries.app IS 'Bundle id or FCM app.';
+COMMENT ON COLUMN pushDeliveries.tokenHash IS
+    'Hash of the token of a send to a token, or of the one that a delivery with a kind was stored for; NULL for a send to a device, whose token is looked up at the time of the attempt.';
+COMMENT ON COLUMN pushDeliveries.createdAt IS 'When it was stored.';
 COMMENT ON COLUMN pushDeliveries.pushToken IS 'The encrypted token of a send to a token. Never to be granted to analysts, logged or shown.';
 
 -- Of the deliveries with one collapseId to one device (or token) only the newest is attempted. Of those to one device, or to one token that
@@ -129,15 +154,17 @@ CREATE TABLE pushReady (
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 COMMENT ON TABLE pushReady IS 'Deliveries that can be claimed now.';
+COMMENT ON COLUMN pushReady.queue IS 'Queue of the delivery, in pushQueues.';
+COMMENT ON COLUMN pushReady.deliveryId IS 'The delivery, in pushDeliveries.';
+COMMENT ON COLUMN pushReady.attemptNumber IS 'Number of the next attempt, from 1.';
+COMMENT ON COLUMN pushReady.readyAt IS 'When it became ready.';
 
 CREATE TABLE pushScheduled (
     deliveryId    bigint      PRIMARY KEY,
     queue         integer     NOT NULL,
     runAt         timestamptz NOT NULL,
     attemptNumber integer     NOT NULL,
-    -- Reason of the failed attempt before a retry; null for a delivery that is not due yet.
     reasonCode    pushReason,
-    -- The open circuit that blocks the delivery. Then runAt is the expiry of the send; closing the circuit makes the delivery due.
     circuitId     bigint
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
@@ -149,6 +176,14 @@ CREATE INDEX pushScheduled_retrying ON pushScheduled (queue, deliveryId)
     WHERE circuitId IS NULL AND reasonCode IS NOT NULL;
 
 COMMENT ON TABLE pushScheduled IS 'Deliveries that can be claimed later: not due yet, waiting for a retry, or blocked by an open circuit.';
+COMMENT ON COLUMN pushScheduled.deliveryId IS 'The delivery, in pushDeliveries.';
+COMMENT ON COLUMN pushScheduled.queue IS 'Queue of the delivery, in pushQueues.';
+COMMENT ON COLUMN pushScheduled.runAt IS 'When it can be claimed; the expiry of the send if circuitId is not NULL.';
+COMMENT ON COLUMN pushScheduled.attemptNumber IS 'Number of the next attempt, from 1.';
+COMMENT ON COLUMN pushScheduled.reasonCode IS
+    'Reason of the failed attempt before a retry; NULL for a delivery that is not due yet.';
+COMMENT ON COLUMN pushScheduled.circuitId IS
+    'The open circuit that blocks the delivery: closing it makes the delivery due; NULL if none does.';
 
 CREATE SEQUENCE pushLeaseTokens;
 
@@ -162,14 +197,11 @@ CREATE TABLE pushLeases (
     worker         text        NOT NULL,
     claimedAt      timestamptz NOT NULL,
     leaseUntil     timestamptz NOT NULL,
-    -- The circuit that the only delivery is the probe of.
     probeOf        bigint,
-    -- Each array has one element per delivery.
     deliveryIds    bigint[]    NOT NULL,
     attemptNumbers integer[]   NOT NULL,
     -- Of the devices' tokens at the time of the claim, without prefix; null where there was none. Other tokens are in pushDeliveries.
     tokenHashes    bytea[]     NOT NULL,
-    -- Deliveries that were not sent for good: they wait for another attempt, or for their first one.
     returned       bigint[]    NOT NULL DEFAULT '{}'
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 10000);
@@ -180,6 +212,14 @@ ALTER TABLE pushLeases ALTER COLUMN deliveryIds SET STORAGE EXTERNAL, ALTER COLU
 CREATE INDEX pushLeases_leaseUntil ON pushLeases (leaseUntil);
 
 COMMENT ON TABLE pushLeases IS 'Deliveries that a worker is sending: one row for those that it leased together.';
+COMMENT ON COLUMN pushLeases.worker IS 'The process that is sending: host, process id and a random number.';
+COMMENT ON COLUMN pushLeases.claimedAt IS 'When it leased them.';
+COMMENT ON COLUMN pushLeases.leaseUntil IS 'When others may lease them again, unless the worker extends it.';
+COMMENT ON COLUMN pushLeases.probeOf IS 'The circuit that the only delivery is the probe of; NULL if it is no probe.';
+COMMENT ON COLUMN pushLeases.deliveryIds IS 'The deliveries, in pushDeliveries.';
+COMMENT ON COLUMN pushLeases.attemptNumbers IS 'Number of the attempt of each, from 1.';
+COMMENT ON COLUMN pushLeases.returned IS
+    'Deliveries of them that were not sent for good: they wait for another attempt, or for their first one.';
 
 -- Pushes that no lease or claim protects are recorded here before they are sent, so that a push has its attempt even if the process ends
 -- before it can write the outcome.
@@ -212,7 +252,6 @@ CREATE TABLE pushFinished (
     deliveryId        bigint      PRIMARY KEY,
     queue             integer     NOT NULL,
     outcome           text        NOT NULL CHECK (outcome IN ('sent', 'cancelled', 'superseded')),
-    -- Attempts made. Each has a row in notificationDeliveryAttempts. Of a liveStart: including those of earlier starts of the activity.
     attempts          integer     NOT NULL,
     providerMessageId text,
     finishedAt        timestamptz NOT NULL
@@ -221,12 +260,17 @@ CREATE TABLE pushFinished (
 CREATE INDEX pushFinished_finishedAt ON pushFinished USING brin (finishedAt);
 
 COMMENT ON TABLE pushFinished IS 'Deliveries that were sent, cancelled, or replaced by a newer one with the same collapseId.';
+COMMENT ON COLUMN pushFinished.deliveryId IS 'The delivery, in pushDeliveries.';
+COMMENT ON COLUMN pushFinished.queue IS 'Queue of the delivery, in pushQueues.';
+COMMENT ON COLUMN pushFinished.outcome IS 'sent; cancelled; or superseded: a newer delivery with the same collapseId replaced it.';
+COMMENT ON COLUMN pushFinished.attempts IS
+    'Number of attempts made. Each has a row in notificationDeliveryAttempts. Of a liveStart including those of earlier starts of the activity.';
+COMMENT ON COLUMN pushFinished.providerMessageId IS 'The provider''s id of the push; NULL if there is none.';
+COMMENT ON COLUMN pushFinished.finishedAt IS 'When it ended.';
 
 CREATE TABLE pushDead (
     deliveryId        bigint      PRIMARY KEY,
     queue             integer     NOT NULL,
-    -- failed: a permanent rejection, or an unknown outcome that must not be repeated; unreachable: no token
-    -- that may be used, with DeviceNotRegistered, TokenInactive, TokenSuspect or TokenUnreadable as providerErrorCode.
     outcome           text        NOT NULL CHECK (outcome IN ('failed', 'expired', 'unreachable')),
     attempts          integer     NOT NULL,
     reasonCode        pushReason,
@@ -239,6 +283,15 @@ CREATE INDEX pushDead_finishedAt ON pushDead USING brin (finishedAt);
 CREATE INDEX pushDead_recent ON pushDead (finishedAt DESC, deliveryId);
 
 COMMENT ON TABLE pushDead IS 'Dead letters: deliveries that ended without success.';
+COMMENT ON COLUMN pushDead.deliveryId IS 'The delivery, in pushDeliveries.';
+COMMENT ON COLUMN pushDead.queue IS 'Queue of the delivery, in pushQueues.';
+COMMENT ON COLUMN pushDead.outcome IS
+    'failed: a permanent rejection, or an unknown outcome that must not be repeated; expired; unreachable: no token that may be used, with DeviceNotRegistered, TokenInactive, TokenSuspect or TokenUnreadable as providerErrorCode.';
+COMMENT ON COLUMN pushDead.attempts IS 'Number of attempts made.';
+COMMENT ON COLUMN pushDead.reasonCode IS 'Reason of the last failed attempt; NULL if there is none.';
+COMMENT ON COLUMN pushDead.providerErrorCode IS
+    'Code of the last failed attempt, or why there is no usable token; NULL if there is none.';
+COMMENT ON COLUMN pushDead.finishedAt IS 'When it ended.';
 
 -- With the rights of its owner: who may read it needs none on the tables.
 CREATE VIEW pushLeasedDeliveries AS
@@ -252,6 +305,13 @@ CREATE VIEW pushLeasedDeliveries AS
       AND NOT EXISTS (SELECT FROM pushDead AS dead WHERE dead.deliveryId = leased.deliveryId);
 
 COMMENT ON VIEW pushLeasedDeliveries IS 'One row per delivery that a worker is sending. A condition on leaseUntil is looked up in an index.';
+COMMENT ON COLUMN pushLeasedDeliveries.deliveryId IS 'The delivery, in pushDeliveries.';
+COMMENT ON COLUMN pushLeasedDeliveries.queue IS 'Queue of the delivery, in pushQueues.';
+COMMENT ON COLUMN pushLeasedDeliveries.attemptNumber IS 'Number of the attempt that is being made, from 1.';
+COMMENT ON COLUMN pushLeasedDeliveries.worker IS 'The process that is sending it.';
+COMMENT ON COLUMN pushLeasedDeliveries.claimedAt IS 'When it leased the delivery.';
+COMMENT ON COLUMN pushLeasedDeliveries.leaseUntil IS 'When others may lease the delivery again.';
+COMMENT ON COLUMN pushLeasedDeliveries.probeOf IS 'The circuit that it is the probe of; NULL if it is no probe.';
 
 -- Ready deliveries of a cancelled send leave the queue when they are claimed, so that cancelling never searches pushReady.
 CREATE TABLE pushCancels (
@@ -319,6 +379,25 @@ CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
     LEFT JOIN pushScheduled AS scheduled ON scheduled.deliveryId = delivery.deliveryId;
 
 COMMENT ON VIEW pushDeliveryStates IS 'One row per delivery, with its state. attempts is NULL while the delivery is ready.';
+COMMENT ON COLUMN pushDeliveryStates.deliveryId IS 'Number of the delivery.';
+COMMENT ON COLUMN pushDeliveryStates.sendId IS 'The send; NULL for a delivery of Live Activities.';
+COMMENT ON COLUMN pushDeliveryStates.kind IS 'liveStart, liveEnd or liveAlert, as in pushDeliveries; NULL for a delivery of a send.';
+COMMENT ON COLUMN pushDeliveryStates.uid IS 'The user.';
+COMMENT ON COLUMN pushDeliveryStates.deviceId IS 'The device; NULL for a send to a token.';
+COMMENT ON COLUMN pushDeliveryStates.platform IS 'Platform of the device.';
+COMMENT ON COLUMN pushDeliveryStates.provider IS 'Provider of the token.';
+COMMENT ON COLUMN pushDeliveryStates.environment IS 'Environment of the token.';
+COMMENT ON COLUMN pushDeliveryStates.app IS 'Bundle id or FCM app.';
+COMMENT ON COLUMN pushDeliveryStates.createdAt IS 'When it was stored.';
+COMMENT ON COLUMN pushDeliveryStates.state IS
+    'ready, scheduled, blocked (by an open circuit), sending, or its outcome: sent, cancelled, superseded, failed, expired, unreachable.';
+COMMENT ON COLUMN pushDeliveryStates.attempts IS 'Number of attempts made; NULL while it is ready.';
+COMMENT ON COLUMN pushDeliveryStates.reasonCode IS
+    'Reason of the last failed attempt; NULL if there is none, or if the delivery is ready, sending, or ended otherwise than in pushDead.';
+COMMENT ON COLUMN pushDeliveryStates.providerErrorCode IS
+    'Code of the last failed attempt of a delivery in pushDead; otherwise NULL.';
+COMMENT ON COLUMN pushDeliveryStates.finishedAt IS 'When it ended; NULL if it has not.';
+COMMENT ON COLUMN pushDeliveryStates.nextAttemptAt IS 'When it can be claimed; NULL unless it is scheduled.';
 
 -- What senders are to learn: one row for each transaction that stored, attempted or ended deliveries of sends.
 --
@@ -390,8 +469,9 @@ CREATE TABLE pushOutcomeWebhookDeadLetters (
 
 COMMENT ON TABLE pushOutcomeWebhookDeadLetters IS 'Outcomes that a webhook refused for a day: those between two cursors. Internal.';
 
--- refused: the credential or the topic is rejected; failing: every request gets a server error; unreachable: no request gets a response.
 CREATE TYPE circuitKind AS ENUM ('refused', 'failing', 'unreachable');
+COMMENT ON TYPE circuitKind IS
+    'refused: the credential or the topic is rejected; failing: every request gets a server error; unreachable: no request gets a response.';
 
 CREATE TABLE pushCircuits (
     circuitId     bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -399,27 +479,18 @@ CREATE TABLE pushCircuits (
     provider      pushProvider     NOT NULL,
     app           text COLLATE "C" NOT NULL,
     environment   pushEnvironment  NOT NULL,
-    -- '' for every platform.
     platform      text COLLATE "C" NOT NULL,
-    -- The apns-topic that is rejected; '' for every topic.
     topic         text COLLATE "C" NOT NULL,
-    -- Identifies the credential in use. Other credentials of the same scope are not blocked.
     credential    text COLLATE "C" NOT NULL,
-    -- The provider's code.
     cause         text             NOT NULL,
-    -- The first rejection, the latest one, and how many.
     since         timestamptz      NOT NULL,
     lastRefusedAt timestamptz      NOT NULL,
     refusals      bigint           NOT NULL,
-    -- Probes sent so far, and when the next one may be sent. The worker that advances nextProbeAt sends the probe. After an outage, the one
-    -- that sets it to infinity makes the retries ready.
     probes        integer          NOT NULL DEFAULT 0,
     nextProbeAt   timestamptz      NOT NULL,
     -- Another credential of the scope that was probed already.
     probedWith    text COLLATE "C",
-    -- Null while the circuit is open.
     closedAt      timestamptz,
-    -- 'probe', 'nothing waits', or the operator who closed it.
     closedBy      text
 );
 
@@ -429,28 +500,50 @@ CREATE INDEX pushCircuits_closedAt ON pushCircuits (closedAt);
 
 COMMENT ON TABLE pushCircuits IS
     'One row for each time that a credential or topic was rejected, or a provider was down. Its deliveries are blocked until closedAt.';
+COMMENT ON COLUMN pushCircuits.circuitId IS 'Number of the circuit.';
+COMMENT ON COLUMN pushCircuits.kind IS 'What went wrong.';
+COMMENT ON COLUMN pushCircuits.provider IS 'Provider of the blocked deliveries.';
+COMMENT ON COLUMN pushCircuits.app IS 'App of the blocked deliveries.';
+COMMENT ON COLUMN pushCircuits.environment IS 'Environment of the blocked deliveries.';
+COMMENT ON COLUMN pushCircuits.platform IS 'Platform of the blocked deliveries; '''' for every platform.';
+COMMENT ON COLUMN pushCircuits.topic IS 'The apns-topic that is rejected; '''' for every topic.';
+COMMENT ON COLUMN pushCircuits.credential IS
+    'Name of the credential in use; not a secret. Other credentials of the same scope are not blocked.';
+COMMENT ON COLUMN pushCircuits.cause IS 'The provider''s code.';
+COMMENT ON COLUMN pushCircuits.since IS 'When the first rejection was.';
+COMMENT ON COLUMN pushCircuits.lastRefusedAt IS 'When the latest rejection was.';
+COMMENT ON COLUMN pushCircuits.refusals IS 'Number of rejections.';
+COMMENT ON COLUMN pushCircuits.probes IS 'Number of probes sent so far.';
+COMMENT ON COLUMN pushCircuits.nextProbeAt IS
+    'When the next probe may be sent. The worker that advances it sends the probe. After an outage, the one that sets it to infinity makes the retries ready.';
+COMMENT ON COLUMN pushCircuits.closedAt IS 'When the circuit was closed; NULL while it is open.';
+COMMENT ON COLUMN pushCircuits.closedBy IS '''probe'', ''nothing waits'', or the operator who closed it; NULL while it is open.';
 
 CREATE TABLE pushRateLimitPauses (
     provider    pushProvider     NOT NULL,
     app         text COLLATE "C" NOT NULL,
-    -- The provider's code.
     cause       text             NOT NULL,
     since       timestamptz      NOT NULL,
-    -- The row is kept for some time after this, so that another pause that follows at once is longer.
     pausedUntil timestamptz      NOT NULL,
-    -- What the provider asked for, if that is later: at most 15 minutes are obeyed.
     requestedUntil timestamptz,
-    -- How many pauses in succession.
     number      integer          NOT NULL,
     PRIMARY KEY (provider, app)
 );
 
 COMMENT ON TABLE pushRateLimitPauses IS 'Pauses that a provider asked for. Nothing is claimed from the queues of the app until pausedUntil.';
+COMMENT ON COLUMN pushRateLimitPauses.provider IS 'Provider that asked for the pause.';
+COMMENT ON COLUMN pushRateLimitPauses.app IS 'App whose queues are paused.';
+COMMENT ON COLUMN pushRateLimitPauses.cause IS 'The provider''s code.';
+COMMENT ON COLUMN pushRateLimitPauses.since IS 'When the pause began.';
+COMMENT ON COLUMN pushRateLimitPauses.pausedUntil IS
+    'When the pause ends. The row is kept for some time after this, so that another pause that follows at once is longer.';
+COMMENT ON COLUMN pushRateLimitPauses.requestedUntil IS
+    'What the provider asked for, if that is later: at most 15 minutes are obeyed; otherwise NULL.';
+COMMENT ON COLUMN pushRateLimitPauses.number IS 'Number of pauses in succession.';
 
 -- A token bucket per row, shared by all instances. Critical sends are not limited.
 CREATE TABLE pushThrottles (
     provider   pushProvider     NOT NULL,
-    -- '' for every app.
     app        text COLLATE "C" NOT NULL,
     perMinute  double precision NOT NULL CHECK (perMinute >= 0),
     reason     text             NOT NULL,
@@ -460,12 +553,20 @@ CREATE TABLE pushThrottles (
     -- The level of the bucket at refilledAt, in sends.
     allowance  double precision NOT NULL,
     refilledAt timestamptz      NOT NULL,
-    -- The share of the traffic that the operator asked for; perMinute is its value at that time. Null if a rate was asked for.
     share      double precision CHECK (share BETWEEN 0 AND 1),
     PRIMARY KEY (provider, app)
 );
 
 COMMENT ON TABLE pushThrottles IS 'Limits on non-critical sends, set by an operator.';
+COMMENT ON COLUMN pushThrottles.provider IS 'Provider whose sends are limited.';
+COMMENT ON COLUMN pushThrottles.app IS 'App whose sends are limited; '''' for every app.';
+COMMENT ON COLUMN pushThrottles.perMinute IS 'Sends per minute at most, of all instances together. Critical sends are not limited.';
+COMMENT ON COLUMN pushThrottles.reason IS 'Why, as the operator wrote it.';
+COMMENT ON COLUMN pushThrottles.author IS 'Who set it.';
+COMMENT ON COLUMN pushThrottles.createdAt IS 'When it was set.';
+COMMENT ON COLUMN pushThrottles.expiresAt IS 'When it ends.';
+COMMENT ON COLUMN pushThrottles.share IS
+    'The share of the traffic (0 to 1) that the operator asked for, of which perMinute is the value at that time; NULL if a rate was asked for.';
 
 -- Input of the trends of first attempts and retries. The arrays have one element per queue in which something waits.
 CREATE TABLE pushQueueSamples (
@@ -481,20 +582,21 @@ COMMENT ON TABLE pushQueueSamples IS 'Waiting deliveries by queue, every five se
 
 -- Input of the alert rules with the conditions `backlog` and `queue_age`.
 CREATE TABLE sendBacklogMinutes (
-    -- A minute without rows was not sampled.
     minute        timestamptz NOT NULL,
     provider      text        NOT NULL,
     waiting       bigint      NOT NULL,
-    -- Age of the oldest delivery in pushReady; null if there is none.
     oldestSeconds bigint,
     PRIMARY KEY (minute, provider)
 );
 
 COMMENT ON TABLE sendBacklogMinutes IS 'Waiting deliveries by provider, sampled once a minute.';
+COMMENT ON COLUMN sendBacklogMinutes.minute IS 'The minute of the sample. A minute without rows was not sampled.';
+COMMENT ON COLUMN sendBacklogMinutes.provider IS 'Provider of the deliveries.';
+COMMENT ON COLUMN sendBacklogMinutes.waiting IS 'Number of waiting deliveries.';
+COMMENT ON COLUMN sendBacklogMinutes.oldestSeconds IS 'Age of the oldest delivery in pushReady, in seconds; NULL if there is none.';
 
 -- Input of alert rules: a blocked delivery is not attempted, so no count of attempts contains it.
 CREATE TABLE circuitMinutes (
-    -- The columns up to `since` are those of pushCircuits; reasonCode is the reason that the blocked deliveries would fail with.
     circuitId   bigint           NOT NULL,
     reasonCode  pushReason       NOT NULL,
     minute      timestamptz      NOT NULL,
@@ -511,3 +613,14 @@ CREATE TABLE circuitMinutes (
 CREATE INDEX circuitMinutes_minute ON circuitMinutes (minute);
 
 COMMENT ON TABLE circuitMinutes IS 'Deliveries blocked by each open circuit, sampled once a minute.';
+COMMENT ON COLUMN circuitMinutes.circuitId IS 'The circuit, in pushCircuits.';
+COMMENT ON COLUMN circuitMinutes.reasonCode IS 'Reason that the blocked deliveries would fail with.';
+COMMENT ON COLUMN circuitMinutes.minute IS 'The minute of the sample.';
+COMMENT ON COLUMN circuitMinutes.provider IS 'As in pushCircuits.';
+COMMENT ON COLUMN circuitMinutes.app IS 'As in pushCircuits.';
+COMMENT ON COLUMN circuitMinutes.environment IS 'As in pushCircuits.';
+COMMENT ON COLUMN circuitMinutes.platform IS 'As in pushCircuits; '''' for every platform.';
+COMMENT ON COLUMN circuitMinutes.cause IS 'The provider''s code.';
+COMMENT ON COLUMN circuitMinutes.since IS 'When the first rejection was.';
+COMMENT ON COLUMN circuitMinutes.waiting IS
+    'Number of deliveries that the circuit blocked. In a minute that was not sampled, that of a sample before or after it.';

@@ -9,7 +9,7 @@
 -- Access is by column, so that a column that is added later is not readable until it is listed here. Partitions need no grants, because
 -- queries read them through their parent. The views have security_invoker, so these grants also decide what can be read through them.
 --
--- A later migration that adds columns for analysts ends with:
+-- A later migration that adds columns for analysts says what they are with COMMENT ON COLUMN, and ends with:
 --     INSERT INTO analystColumns (relation, columns) VALUES ('someTable', 'oneColumn, another');
 --     SELECT openToAnalysts();
 
