@@ -296,6 +296,15 @@ struct OnCallPeopleTests {
             try await pool.execute("UPDATE pushThrottles SET expiresAt = clock_timestamp() + interval '1 hour'")
             let page = try await client.execute(uri: "/oncall/throttle?provider=fcm", method: .get, headers: Self.form())
             #expect(String(buffer: page.body).contains("FCM: at most 600 a minute"))
+            // The first page and that of an alert lead there, for those who may lift it.
+            let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
+            let link = "/oncall/throttle?provider=fcm&amp;back=/oncall/alerts/\(id)"
+            for (path, link) in [("/", "/oncall/throttle"), ("/oncall/alerts/\(id)", link)] {
+                let writer = String(buffer: try await client.execute(uri: path, method: .get, headers: Self.form()).body)
+                #expect(writer.contains("<a href=\"\(link)\">Lift a throttle</a>"), "\(path)")
+                let reader = String(buffer: try await client.execute(uri: path, method: .get, headers: Self.reading).body)
+                #expect(reader.contains("limited to 600 a minute") && !reader.contains("Lift a throttle"), "\(path)")
+            }
             let lift = ByteBuffer(string: "provider=fcm&app=&back=%2F")
             #expect(
                 try await client.execute(uri: "/oncall/throttle/lift", method: .post, headers: Self.form(), body: lift).status == .seeOther
@@ -303,6 +312,30 @@ struct OnCallPeopleTests {
             #expect(try await pool.query("SELECT 1 FROM pushThrottles").isEmpty)
             #expect(try await AuditLog(pool).latest(5).map(\.action) == [.removeThrottle, .addThrottle])
         }
+    }
+
+    @Test("the page of an alert that is over leads to where throttles are lifted, and names those of its own sends alone")
+    func liftAfterwards() throws {
+        var data = PageSample.alertData(PageSample.alert(resolved: true))
+        data.throttles = [Provider.fcm, .apns].map {
+            SendThrottle(
+                provider: $0,
+                app: nil,
+                perMinute: 60,
+                reason: "outage",
+                author: "maria",
+                createdAt: PageSample.now,
+                expiresAt: PageSample.now + .seconds(3_600)
+            )
+        }
+        func html(_ reader: PageReader) throws -> String {
+            try PageTemplates().html(.alert, AlertPage(data, reader: reader, now: PageSample.now))
+        }
+        let page = try html(PageSample.reader)
+        #expect(page.contains("Throttled: fcm: non-critical sends limited to 60 a minute") && !page.contains("Throttled: apns"))
+        #expect(page.contains(">Lift what was throttled for it</a>, and mark it") && !page.contains("Throttle non-critical sends"))
+        let other = try html(PageReader(name: "ana", mayAcknowledge: false))
+        #expect(other.contains("Lift what was throttled for it, and mark it") && !other.contains("/oncall/throttle"))
     }
 
     @Test("from an alert of one app that app alone is throttled, unless every app is chosen")
