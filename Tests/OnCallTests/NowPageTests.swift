@@ -133,7 +133,7 @@ struct NowPageTests {
             )
         ]
         data.lastHeartbeat = PageSample.now - .seconds(240)
-        let view = SystemStatusView(data, mayCheck: true, now: PageSample.now)
+        let view = SystemStatusView(data, mayAct: true, now: PageSample.now)
         #expect(view.rules.map(\.name) == ["Near", "Far", "Own"])
         #expect(view.rules.map(\.meter) == ["80", "2", nil])
         #expect(view.rules.map(\.text) == ["4 % of 5 %", "0.1 % of 5 %", "firing"])
@@ -143,8 +143,8 @@ struct NowPageTests {
         #expect(view.credentials[1].state == "in use; replace its key")
         #expect(view.mayCheck && view.isWriterMissing)
         #expect(view.writers == "No instance can write attempts; the last one could 4 min ago.")
-        #expect(!SystemStatusView(data, mayCheck: false, now: PageSample.now).mayCheck)
-        #expect(!SystemStatusView(SystemStatus(), mayCheck: true, now: PageSample.now).mayCheck)
+        #expect(!SystemStatusView(data, mayAct: false, now: PageSample.now).mayCheck)
+        #expect(!SystemStatusView(SystemStatus(), mayAct: true, now: PageSample.now).mayCheck)
     }
 
     @Test("alerts that do not reach anybody are said so")

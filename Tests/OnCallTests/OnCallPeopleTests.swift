@@ -253,6 +253,38 @@ struct OnCallPeopleTests {
         }
     }
 
+    @Test("a silence is ended from the first page or from its alert's, by who may, once, and it is audited")
+    func endSilence() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
+            let alert = "/oncall/alerts/\(id)"
+            func post(_ path: String, _ body: String, _ headers: HTTPFields = Self.form()) async throws -> TestResponse {
+                try await client.execute(uri: path, method: .post, headers: headers, body: ByteBuffer(string: body))
+            }
+            func html(_ path: String, _ headers: HTTPFields = Self.form()) async throws -> String {
+                String(buffer: try await client.execute(uri: path, method: .get, headers: headers).body)
+            }
+            #expect(try await post(alert + "/silence", "minutes=120&reason=known").status == .seeOther)
+            let silence = try #require(try await SilenceStore.current(at: OnCallRoutesTests.now, on: pool).first)
+            let end = "/oncall/silences/\(silence.id.uuidString.lowercased())/end"
+            for page in ["/", alert] {
+                #expect(try await html(page).contains("action=\"\(end)\""), "\(page)")
+                #expect(try await html(page, Self.reading).contains(end) == false, "\(page)")
+            }
+            #expect(try await post(end, "back=%2F", Self.form("alerts:read")).status == .forbidden)
+            #expect(try await post(end, "back=%2F", Self.form(origin: "https://evil.example")).status == .forbidden)
+            #expect(try await SilenceStore.current(at: OnCallRoutesTests.now, on: pool).count == 1)
+            let ended = try await post(end, "back=\(alert)")
+            #expect((ended.status, ended.headers[.location]) == (.seeOther, alert))
+            #expect(try await SilenceStore.current(at: OnCallRoutesTests.now, on: pool).isEmpty)
+            #expect(try await AuditLog(pool).latest(5).map(\.action) == [.expireSilence, .addSilence])
+            #expect(try await html(alert).contains("End silence") == false)
+            let again = try await post(end, "back=%2F")
+            #expect(again.status == .notFound && String(buffer: again.body).contains("or it has ended"))
+            #expect(try await AuditLog(pool).latest(5).count == 2)
+        }
+    }
+
     @Test("the form of a silence that is sent twice, one after the other or at once, makes one silence and one entry in the audit")
     func silenceTwice() async throws {
         try await OnCallRoutesTests().withSite { client, pool in

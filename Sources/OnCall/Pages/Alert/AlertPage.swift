@@ -20,6 +20,8 @@ struct AlertPage {
     let acknowledgePath: String?
     /// Where it can be silenced, and where sends are throttled and throttles lifted, for those who may.
     let silencePath: String?
+    /// Where the silence that its notes name is ended, for those who may.
+    let endSilencePath: String?
     let throttlePath: String?
     /// Those in force of the sends that it is about.
     let throttles: [String]
@@ -73,6 +75,8 @@ struct AlertPage {
         let canAcknowledge = isFiring && reader.mayAcknowledge && alert.acknowledgedAt == nil
         acknowledgePath = canAcknowledge ? alert.pagePath + "/acknowledge" : nil
         silencePath = isFiring && reader.mayAcknowledge ? alert.pagePath + "/silence" : nil
+        let silence = isFiring ? AlertWords.silence(of: alert, data.silences, now: now) : nil
+        endSilencePath = reader.mayAcknowledge ? silence?.endPath : nil
         throttlePath = reader.mayAcknowledge && !alert.isBuiltIn ? Self.throttlePath(alert) : nil
         throttles = data.throttles.filter { Self.concerns($0, alert) }.map { QueueView.words($0, now: now) }
         acceptPath =

@@ -14,6 +14,8 @@ extension PageTemplate {
         <div class="actions">
         {{#acknowledgePath}}<form method="post" action="{{.}}"><button>Acknowledge</button></form>{{/acknowledgePath}}
         {{#silencePath}}<a href="{{.}}">Silence</a>{{/silencePath}}
+        {{#endSilencePath}}<form method="post" action="{{.}}"><input type="hidden" name="back" value="{{path}}"><button class="plain">\
+        End silence</button></form>{{/endSilencePath}}
         {{#acceptPath}}<a href="{{.}}">Accept as the new normal</a>{{/acceptPath}}
         {{#isFiring}}{{#throttlePath}}<a href="{{.}}">Throttle non-critical sends</a>{{/throttlePath}}{{/isFiring}}
         {{#checkPath}}<form method="post" action="{{.}}"><input type="hidden" name="back" value="{{path}}"><button class="plain">Check \
@@ -37,8 +39,8 @@ extension PageTemplate {
         </section>{{/isFiring}}
         {{^isFiring}}<section class="panel">
         <h2>What is left to do</h2>
-        <p class="action">{{#throttlePath}}<a href="{{.}}">{{/throttlePath}}Lift what was throttled for it{{#throttlePath}}</a>{{/throttlePath}}, \
-        and mark it as real or as noise: the page of rules counts both.</p>
+        <p class="action">{{#throttlePath}}<a href="{{.}}">{{/throttlePath}}Lift what was throttled for it\
+        {{#throttlePath}}</a>{{/throttlePath}}, and mark it as real or as noise: the page of rules counts both.</p>
         </section>{{/isFiring}}
         <section class="panel">
         {{#chart}}

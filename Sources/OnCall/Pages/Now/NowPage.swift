@@ -45,7 +45,7 @@ struct NowPage {
         evaluated = Self.evaluated(data.evaluation, now: now)
         traffic = TrafficView(data.traffic)
         queue = QueueView(data.backlog, throttles: data.throttles, mayAct: reader.mayAcknowledge, now: now)
-        self.systemStatus = SystemStatusView(systemStatus, mayCheck: reader.mayAcknowledge, now: now)
+        self.systemStatus = SystemStatusView(systemStatus, mayAct: reader.mayAcknowledge, now: now)
         delivered = Self.delivered(data.notificationHealth.last, now: now)
         notificationError = data.notificationHealth.last.flatMap { $0.result == "delivered" ? nil : $0.error }
         recent = data.recent.map { Self.line($0, now: now) }

@@ -37,7 +37,10 @@ extension PageTemplate {
         <h3>Writers</h3>
         <p><span class="{{#isWriterMissing}}warn{{/isWriterMissing}}">{{writers}}</span></p>
         {{#hasSilences}}<h3>Silences</h3>
-        <ul class="plainList">{{#silences}}<li>{{.}}</li>{{/silences}}</ul>{{/hasSilences}}
+        <ul class="plainList">{{#silences}}<li>{{text}}{{#endPath}}
+        <form method="post" action="{{.}}"><input type="hidden" name="back" value="/"><button class="plain">End silence</button></form>\
+        {{/endPath}}</li>
+        {{/silences}}</ul>{{/hasSilences}}
         </section>
         {{/systemStatus}}
 
