@@ -6,7 +6,7 @@ import Postgres
 import PushContract
 
 /// Answers errors of a page, and of finding out who asks for it, with a page instead of a problem document. Callers that do not prefer HTML
-/// get the document.
+/// get the document. Within authentication the page has the navigation and names its reader.
 struct PageFaults: RouterMiddleware {
     typealias Context = PushwatchContext
 
@@ -48,7 +48,7 @@ struct PageFaults: RouterMiddleware {
     private func signIn(_ request: Request, status: HTTPResponse.Status) -> Response {
         let fault = "Your session has ended, so this was not done. Sign in, then send it again."
         return PageResponse.html(
-            templates.html(.signIn, SignInPage(next: ReturnPath(from: request), fault: fault, now: now())),
+            templates.html(.signIn, SignInPage(next: ReturnPath(ofForm: request), fault: fault, now: now())),
             status: status
         )
     }
@@ -66,7 +66,8 @@ struct PageFaults: RouterMiddleware {
             requestId: context.requestId,
             // What a form led to cannot be asked for again by its address.
             isPassing: status == .serviceUnavailable && !request.isForm,
-            back: request.isForm ? ReturnPath(from: request) : .home,
+            back: request.isForm ? ReturnPath(ofForm: request) : .home,
+            person: context.caller?.name,
             now: now()
         )
         var response = PageResponse.html(templates.html(.fault, model), status: status)
