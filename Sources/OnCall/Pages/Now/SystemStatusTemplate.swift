@@ -12,7 +12,7 @@ extension PageTemplate {
         <tbody>
         {{#rules}}<tr><td>{{name}}{{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td>\
         <td><span class="whole{{#isFiring}} warn{{/isFiring}}">{{text}}</span>{{#meter}} <meter min="0" max="100" low="50" high="80" optimum="0" \
-        value="{{.}}">{{.}} % of the threshold</meter>{{/meter}}</td></tr>
+        value="{{.}}">{{meterText}}</meter>{{/meter}}</td></tr>
         {{/rules}}
         </tbody></table></div>
         {{/hasRules}}

@@ -10,6 +10,7 @@ struct SystemStatusView {
         let detail: String?
         /// For `<meter>`: 0 to 100, where 100 is the threshold.
         let meter: String?
+        let meterText: String?
         let isFiring: Bool
     }
 
@@ -66,13 +67,24 @@ struct SystemStatusView {
 
     private static func line(_ rule: SystemStatus.Rule) -> RuleRow {
         guard let ruleStatus = rule.ruleStatus else {
-            return RuleRow(name: rule.name, text: rule.isFiring ? "firing" : "quiet", detail: nil, meter: nil, isFiring: rule.isFiring)
+            return RuleRow(
+                name: rule.name,
+                text: rule.isFiring ? "firing" : "quiet",
+                detail: nil,
+                meter: nil,
+                meterText: nil,
+                isFiring: rule.isFiring
+            )
         }
+        let details = [
+            ruleStatus.group == "all" ? nil : ruleStatus.group, rule.isFiring ? nil : ruleStatus.quietReason.map { "quiet, \($0)" },
+        ].compactMap { $0 }
         return RuleRow(
             name: rule.name,
             text: "\(NumberText.percent(ruleStatus.share)) of \(NumberText.percent(ruleStatus.threshold))",
-            detail: ruleStatus.group == "all" ? nil : ruleStatus.group,
-            meter: "\(Int(min(100, (ruleStatus.fraction * 100).rounded())))",
+            detail: details.isEmpty ? nil : details.joined(separator: "; "),
+            meter: ruleStatus.meter,
+            meterText: ruleStatus.meterText,
             isFiring: rule.isFiring
         )
     }
