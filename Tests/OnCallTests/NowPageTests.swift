@@ -84,6 +84,16 @@ struct NowPageTests {
         #expect(page.alerts[1].acknowledgePath == nil)
     }
 
+    @Test("an alert that another one explains is counted apart, unless none but such are left")
+    func suppressed() {
+        var suppressed = PageSample.alert(rule: "ProviderUnavailableSlow")
+        suppressed.suppressedBy = SuppressingAlert(alertId: suppressed.id, rule: "ProviderUnavailable", group: "provider=fcm")
+        let page = self.page(PageSample.now(firing: [PageSample.alert(acknowledged: true), suppressed]))
+        #expect(page.headline == "1 alert firing, all acknowledged; 1 more suppressed")
+        #expect(page.frame.title == "1 firing · Pushwatch" && page.alerts.count == 2)
+        #expect(self.page(PageSample.now(firing: [suppressed])).headline == "1 alert firing, not acknowledged")
+    }
+
     @Test("who may not acknowledge gets no button")
     func readOnly() {
         #expect(page(PageSample.now(firing: [PageSample.alert()]), mayAcknowledge: false).alerts[0].acknowledgePath == nil)
