@@ -379,16 +379,16 @@ struct OnCallPeopleTests {
         let back = "back=/oncall/alerts/0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
         #expect(path("com.example.<news>&co") == "/oncall/throttle?provider=fcm&app=com.example.%3Cnews%3E%26co&\(back)")
         #expect(path("other") == "/oncall/throttle?provider=fcm&\(back)", "counts of several apps")
-        let page = ThrottlePage(
-            [],
-            backlog: PageSample.backlog(growing: true),
-            provider: .fcm,
-            app: "com.example.scores",
-            back: .home,
-            reader: "maria",
-            now: PageSample.now
+        func waiting(_ backlog: Backlog, app: String) -> String {
+            ThrottlePage([], backlog: backlog, provider: .fcm, app: app, back: .home, reader: "maria", now: PageSample.now).waiting
+        }
+        #expect(
+            waiting(PageSample.backlog(growing: true), app: "com.example.scores")
+                == "0 non-critical deliveries of com.example.scores wait"
         )
-        #expect(page.waiting == "0 non-critical deliveries of com.example.scores wait")
+        var backlog = PageSample.backlog(growing: false)
+        backlog.queues[0].queued = 1
+        #expect(waiting(backlog, app: "com.example.news") == "1 non-critical delivery of com.example.news waits")
         try await OnCallRoutesTests().withSite { client, pool in
             let uri = "/oncall/throttle?provider=fcm&app=com.example.news"
             let form = try await client.execute(uri: uri, method: .get, headers: Self.form())

@@ -66,7 +66,7 @@ struct NowPage {
         return ("\(unexplained.count) \(noun) firing, \(rest)" + (suppressed == 0 ? "" : "; \(suppressed) more suppressed"), "burning")
     }
 
-    /// Those that somebody has to see to: nobody is notified of a suppressed one while its cause fires. All of them where only such are left.
+    /// Nobody is notified of a suppressed one while its cause fires. All of them where only such are left.
     private static func unexplained(_ firing: [Alert]) -> [Alert] {
         let unexplained = firing.filter { $0.suppressedBy == nil }
         return unexplained.isEmpty ? firing : unexplained
