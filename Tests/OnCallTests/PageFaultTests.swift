@@ -145,6 +145,26 @@ struct PageFaultTests {
         }
     }
 
+    @Test("a browser gets a page at an address that is none, and at a form's after a reload; another caller gets a problem document")
+    func unknownPath() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            let alert = "/oncall/alerts/\(try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased())"
+            let addresses: [(path: String, status: HTTPResponse.Status, link: String)] = [
+                ("/nope", .notFound, "<a href=\"/\">Back to the first page</a>"),
+                ("/people?uid=nobody", .notFound, "<a href=\"/\">Back to the first page</a>"),
+                ("\(alert)/acknowledge", .methodNotAllowed, "<a href=\"\(alert)\">Back to the page</a>"),
+            ]
+            for (path, status, link) in addresses {
+                let page = try await client.execute(uri: path, method: .get, headers: [.accept: Self.browser])
+                #expect(page.status == status && page.headers[.contentType] == "text/html; charset=utf-8", "\(path)")
+                #expect(String(buffer: page.body).contains(link), "\(path)")
+                #expect((page.headers[.allow] == "POST") == (status == .methodNotAllowed), "\(path)")
+                let other = try await client.execute(uri: path, method: .get, headers: [.accept: "*/*"])
+                #expect(other.status == status && other.headers[.contentType] == "application/problem+json", "\(path)")
+            }
+        }
+    }
+
     @Test("an error of which nothing is known is a page as well, which says nothing from inside and leads back")
     func unknownError() async throws {
         struct Surprise: Error { let reason = "a wrong number" }

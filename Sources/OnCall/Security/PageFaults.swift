@@ -39,6 +39,14 @@ struct PageFaults: RouterMiddleware {
         }
     }
 
+    /// For an address that is no page: nil for callers that do not prefer HTML.
+    func page(_ request: Request, _ context: PushwatchContext, _ problem: Problem) -> Response? {
+        guard MediaType.prefersHTML(request.headers[.accept]) else { return nil }
+        var response = page(problem.title, problem.detail, status: problem.status, request, context)
+        response.headers.append(contentsOf: problem.headers)
+        return response
+    }
+
     /// A form of this very site whose sender's session ended since the page was loaded.
     private static func isFormWithoutSession(_ request: Request, _ problem: Problem) -> Bool {
         problem.status == .unauthorized && request.isForm && (try? SameOrigin.require(request)) != nil
@@ -66,7 +74,8 @@ struct PageFaults: RouterMiddleware {
             requestId: context.requestId,
             // What a form led to cannot be asked for again by its address.
             isPassing: status == .serviceUnavailable && !request.isForm,
-            back: request.isForm ? ReturnPath(ofForm: request) : .home,
+            // The address of a form, after a reload: the page that has it is above.
+            back: request.isForm || status == .methodNotAllowed ? ReturnPath(ofForm: request) : .home,
             person: context.caller?.name,
             now: now()
         )

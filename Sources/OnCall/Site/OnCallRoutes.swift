@@ -46,6 +46,7 @@ package struct OnCallRoutes: Sendable {
                 try await faults.handle(request, context: context) { try await answer(page, $0, $1) }
             }
         }
+        router.onUnknownPath { faults.page($0, $1, $2) }
     }
 
     private func answer(_ page: SitePage, _ request: Request, _ context: PushwatchContext) async throws -> Response {
