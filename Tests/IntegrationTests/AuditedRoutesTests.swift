@@ -150,6 +150,7 @@ extension WholeService {
                 Call("POST /oncall/alerts/{id}/accept", "/oncall/alerts/\(alert)/accept", form: "reason=a+release"),
                 Call("POST /oncall/acceptances/{id}/undo", "/oncall/acceptances/ACCEPTANCE/undo", form: "back=%2F"),
                 Call("POST /oncall/alerts/{id}/silence", "/oncall/alerts/\(alert)/silence", form: "minutes=120&reason=known"),
+                Call("POST /oncall/silences/{id}/end", "/oncall/silences/SILENCE/end", form: "back=%2F"),
                 Call(
                     "POST /oncall/alerts/{id}/acknowledge",
                     "/oncall/alerts/\(try await other(server.pool))/acknowledge",

@@ -84,6 +84,16 @@ struct NowPageTests {
         #expect(page.alerts[1].acknowledgePath == nil)
     }
 
+    @Test("an alert that another one explains is counted apart, unless none but such are left")
+    func suppressed() {
+        var suppressed = PageSample.alert(rule: "ProviderUnavailableSlow")
+        suppressed.suppressedBy = SuppressingAlert(alertId: suppressed.id, rule: "ProviderUnavailable", group: "provider=fcm")
+        let page = self.page(PageSample.now(firing: [PageSample.alert(acknowledged: true), suppressed]))
+        #expect(page.headline == "1 alert firing, all acknowledged; 1 more suppressed")
+        #expect(page.frame.title == "1 firing · Pushwatch" && page.alerts.count == 2)
+        #expect(self.page(PageSample.now(firing: [suppressed])).headline == "1 alert firing, not acknowledged")
+    }
+
     @Test("who may not acknowledge gets no button")
     func readOnly() {
         #expect(page(PageSample.now(firing: [PageSample.alert()]), mayAcknowledge: false).alerts[0].acknowledgePath == nil)
@@ -133,7 +143,7 @@ struct NowPageTests {
             )
         ]
         data.lastHeartbeat = PageSample.now - .seconds(240)
-        let view = SystemStatusView(data, mayCheck: true, now: PageSample.now)
+        let view = SystemStatusView(data, mayAct: true, now: PageSample.now)
         #expect(view.rules.map(\.name) == ["Near", "Far", "Own"])
         #expect(view.rules.map(\.meter) == ["80", "2", nil])
         #expect(view.rules.map(\.text) == ["4 % of 5 %", "0.1 % of 5 %", "firing"])
@@ -143,8 +153,39 @@ struct NowPageTests {
         #expect(view.credentials[1].state == "in use; replace its key")
         #expect(view.mayCheck && view.isWriterMissing)
         #expect(view.writers == "No instance can write attempts; the last one could 4 min ago.")
-        #expect(!SystemStatusView(data, mayCheck: false, now: PageSample.now).mayCheck)
-        #expect(!SystemStatusView(SystemStatus(), mayCheck: true, now: PageSample.now).mayCheck)
+        #expect(!SystemStatusView(data, mayAct: false, now: PageSample.now).mayCheck)
+        #expect(!SystemStatusView(SystemStatus(), mayAct: true, now: PageSample.now).mayCheck)
+    }
+
+    /// Of a group with this many attempts, and bad ones, in each of its newest minutes; the rule is above 5 % for two hours.
+    private func status(_ minutes: Int64, attempts: Int64, bad: Int64, good: Int64 = 0) -> WorstGroupStatus {
+        let counts = (Int64(0)..<120).map { minute in
+            minute < minutes
+                ? RollupSampleCounts(minute: minute, attempts: attempts, bad: bad)
+                : RollupSampleCounts(minute: minute, attempts: good, bad: 0)
+        }
+        let ratio = RatioCondition(reasons: ["provider_5xx"], above: Fraction(5, 100), for: RuleDuration(minutes: 120))
+        return WorstGroupStatus(counts.map(\.counts), group: "provider=fcm", of: ratio)
+    }
+
+    @Test("above its threshold a quiet rule says why it is quiet, and how far above it is")
+    func quietAbove() throws {
+        let short = status(15, attempts: 100, bad: 100, good: 30)
+        #expect((short.meter, short.meterText) == ("100", "645 % of the threshold"))
+        #expect(short.quietReason == "not for long enough: above the threshold in 15 minutes, and it takes 96")
+        #expect(status(3, attempts: 10, bad: 3, good: 1).quietReason == "too few failures: 9, and it takes 10")
+        #expect(status(120, attempts: 100, bad: 10).quietReason?.hasPrefix("not proven") == true)
+        #expect(status(120, attempts: 100, bad: 5).quietReason == nil)
+        var data = SystemStatus()
+        data.rules = [true, false].map { SystemStatus.Rule(name: "Slow", isFiring: $0, ruleStatus: short) }
+        let details = SystemStatusView(data, mayAct: true, now: PageSample.now).rules.map(\.detail)
+        let reason = try #require(short.quietReason)
+        #expect(details == ["provider=fcm", "provider=fcm; quiet, \(reason)"])
+        let rule = OnCallRoutesTests.rules.rules[0]
+        let entry = RulesData.Entry(rule: rule, firing: 0, fired: 0, real: 0, noise: 0, past: [], ruleStatus: short)
+        let rules = RulesData(entries: [entry], past: [], faults: [])
+        let html = try PageTemplates().html(.rules, RulesPage(rules, reader: PageSample.reader, now: PageSample.now))
+        #expect(html.contains("645 % of the threshold") && html.contains("quiet</span><span class=\"detail\">not for long enough"))
     }
 
     @Test("alerts that do not reach anybody are said so")

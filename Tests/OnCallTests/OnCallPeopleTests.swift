@@ -253,6 +253,38 @@ struct OnCallPeopleTests {
         }
     }
 
+    @Test("a silence is ended from the first page or from its alert's, by who may, once, and it is audited")
+    func endSilence() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
+            let alert = "/oncall/alerts/\(id)"
+            func post(_ path: String, _ body: String, _ headers: HTTPFields = Self.form()) async throws -> TestResponse {
+                try await client.execute(uri: path, method: .post, headers: headers, body: ByteBuffer(string: body))
+            }
+            func html(_ path: String, _ headers: HTTPFields = Self.form()) async throws -> String {
+                String(buffer: try await client.execute(uri: path, method: .get, headers: headers).body)
+            }
+            #expect(try await post(alert + "/silence", "minutes=120&reason=known").status == .seeOther)
+            let silence = try #require(try await SilenceStore.current(at: OnCallRoutesTests.now, on: pool).first)
+            let end = "/oncall/silences/\(silence.id.uuidString.lowercased())/end"
+            for page in ["/", alert] {
+                #expect(try await html(page).contains("action=\"\(end)\""), "\(page)")
+                #expect(try await html(page, Self.reading).contains(end) == false, "\(page)")
+            }
+            #expect(try await post(end, "back=%2F", Self.form("alerts:read")).status == .forbidden)
+            #expect(try await post(end, "back=%2F", Self.form(origin: "https://evil.example")).status == .forbidden)
+            #expect(try await SilenceStore.current(at: OnCallRoutesTests.now, on: pool).count == 1)
+            let ended = try await post(end, "back=\(alert)")
+            #expect((ended.status, ended.headers[.location]) == (.seeOther, alert))
+            #expect(try await SilenceStore.current(at: OnCallRoutesTests.now, on: pool).isEmpty)
+            #expect(try await AuditLog(pool).latest(5).map(\.action) == [.expireSilence, .addSilence])
+            #expect(try await html(alert).contains("End silence") == false)
+            let again = try await post(end, "back=%2F")
+            #expect(again.status == .notFound && String(buffer: again.body).contains("or it has ended"))
+            #expect(try await AuditLog(pool).latest(5).count == 2)
+        }
+    }
+
     @Test("the form of a silence that is sent twice, one after the other or at once, makes one silence and one entry in the audit")
     func silenceTwice() async throws {
         try await OnCallRoutesTests().withSite { client, pool in
@@ -296,6 +328,15 @@ struct OnCallPeopleTests {
             try await pool.execute("UPDATE pushThrottles SET expiresAt = clock_timestamp() + interval '1 hour'")
             let page = try await client.execute(uri: "/oncall/throttle?provider=fcm", method: .get, headers: Self.form())
             #expect(String(buffer: page.body).contains("FCM: at most 600 a minute"))
+            // The first page and that of an alert lead there, for those who may lift it.
+            let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
+            let link = "/oncall/throttle?provider=fcm&amp;back=/oncall/alerts/\(id)"
+            for (path, link) in [("/", "/oncall/throttle"), ("/oncall/alerts/\(id)", link)] {
+                let writer = String(buffer: try await client.execute(uri: path, method: .get, headers: Self.form()).body)
+                #expect(writer.contains("<a href=\"\(link)\">Lift a throttle</a>"), "\(path)")
+                let reader = String(buffer: try await client.execute(uri: path, method: .get, headers: Self.reading).body)
+                #expect(reader.contains("limited to 600 a minute") && !reader.contains("Lift a throttle"), "\(path)")
+            }
             let lift = ByteBuffer(string: "provider=fcm&app=&back=%2F")
             #expect(
                 try await client.execute(uri: "/oncall/throttle/lift", method: .post, headers: Self.form(), body: lift).status == .seeOther
@@ -303,6 +344,30 @@ struct OnCallPeopleTests {
             #expect(try await pool.query("SELECT 1 FROM pushThrottles").isEmpty)
             #expect(try await AuditLog(pool).latest(5).map(\.action) == [.removeThrottle, .addThrottle])
         }
+    }
+
+    @Test("the page of an alert that is over leads to where throttles are lifted, and names those of its own sends alone")
+    func liftAfterwards() throws {
+        var data = PageSample.alertData(PageSample.alert(resolved: true))
+        data.throttles = [Provider.fcm, .apns].map {
+            SendThrottle(
+                provider: $0,
+                app: nil,
+                perMinute: 60,
+                reason: "outage",
+                author: "maria",
+                createdAt: PageSample.now,
+                expiresAt: PageSample.now + .seconds(3_600)
+            )
+        }
+        func html(_ reader: PageReader) throws -> String {
+            try PageTemplates().html(.alert, AlertPage(data, reader: reader, now: PageSample.now))
+        }
+        let page = try html(PageSample.reader)
+        #expect(page.contains("Throttled: fcm: non-critical sends limited to 60 a minute") && !page.contains("Throttled: apns"))
+        #expect(page.contains(">Lift what was throttled for it</a>, and mark it") && !page.contains(">Throttle non-critical sends</a>"))
+        let other = try html(PageReader(name: "ana", mayAcknowledge: false))
+        #expect(other.contains("Lift what was throttled for it, and mark it") && !other.contains("/oncall/throttle"))
     }
 
     @Test("from an alert of one app that app alone is throttled, unless every app is chosen")
@@ -314,16 +379,16 @@ struct OnCallPeopleTests {
         let back = "back=/oncall/alerts/0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
         #expect(path("com.example.<news>&co") == "/oncall/throttle?provider=fcm&app=com.example.%3Cnews%3E%26co&\(back)")
         #expect(path("other") == "/oncall/throttle?provider=fcm&\(back)", "counts of several apps")
-        let page = ThrottlePage(
-            [],
-            backlog: PageSample.backlog(growing: true),
-            provider: .fcm,
-            app: "com.example.scores",
-            back: .home,
-            reader: "maria",
-            now: PageSample.now
+        func waiting(_ backlog: Backlog, app: String) -> String {
+            ThrottlePage([], backlog: backlog, provider: .fcm, app: app, back: .home, reader: "maria", now: PageSample.now).waiting
+        }
+        #expect(
+            waiting(PageSample.backlog(growing: true), app: "com.example.scores")
+                == "0 non-critical deliveries of com.example.scores wait"
         )
-        #expect(page.waiting == "0 non-critical deliveries of com.example.scores wait")
+        var backlog = PageSample.backlog(growing: false)
+        backlog.queues[0].queued = 1
+        #expect(waiting(backlog, app: "com.example.news") == "1 non-critical delivery of com.example.news waits")
         try await OnCallRoutesTests().withSite { client, pool in
             let uri = "/oncall/throttle?provider=fcm&app=com.example.news"
             let form = try await client.execute(uri: uri, method: .get, headers: Self.form())

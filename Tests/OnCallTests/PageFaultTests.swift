@@ -1,4 +1,6 @@
 import Access
+import Alerting
+import Foundation
 import HTTPServer
 import HTTPTypes
 import Hummingbird
@@ -75,9 +77,11 @@ struct PageFaultTests {
             #expect(late.status == .unauthorized && late.headers[.wwwAuthenticate]?.hasPrefix("Bearer") == true)
             let html = String(buffer: late.body)
             #expect(html.contains("this was not done") && html.contains("name=\"next\" value=\"\(referer)\""), "\(html)")
-            for elsewhere in ["/search", "//evil.example", "/sign-in?next=/", "/nothing"] {
+            let page = "/oncall/throttle"
+            let cases = [("/search", page), ("//evil.example", page), ("/nothing", page), ("/sign-in?next=/", "/"), ("/", "/")]
+            for (elsewhere, next) in cases {
                 let answer = try await post("/oncall/throttle", Self.form(cookie: cookie, referer: elsewhere))
-                #expect(String(buffer: answer.body).contains("name=\"next\" value=\"/\""), "\(elsewhere)")
+                #expect(String(buffer: answer.body).contains("name=\"next\" value=\"\(next)\""), "\(elsewhere)")
             }
             let foreign = try await post("/oncall/throttle", Self.form(cookie: cookie, referer: referer, origin: "https://evil.example"))
             #expect(foreign.status == .unauthorized && !String(buffer: foreign.body).contains("name=\"next\""))
@@ -115,6 +119,50 @@ struct PageFaultTests {
         let answer = try await fault(error, .post)
         #expect(answer.contains(outcome) && answer.contains("<a href=\"/oncall/throttle?provider=fcm\">Back to the page</a>"), "\(answer)")
         #expect(!answer.contains("refresh") && !answer.contains("by itself"), "\(answer)")
+    }
+
+    @Test("the answer to a form that is refused leads back to the page that has it, also without Referer, and has the navigation")
+    func refused() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            let alert = "/oncall/alerts/\(try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased())"
+            var headers = Self.form(cookie: "s=alerts:read,alerts:write", referer: "")
+            headers[.referer] = nil
+            let forms: [(path: String, body: String, back: String)] = [
+                ("\(alert)/silence", "reason=story", "\(alert)/silence"),
+                ("/oncall/throttle", "provider=fcm&perMinute=-1&minutes=60&reason=story", "/oncall/throttle"),
+                ("/oncall/throttle/lift", "provider=none", "/oncall/throttle"), ("\(alert)/mark", "verdict=great", alert),
+            ]
+            for (path, body, back) in forms {
+                let answer = try await client.execute(uri: path, method: .post, headers: headers, body: ByteBuffer(string: body))
+                let html = String(buffer: answer.body)
+                #expect(answer.status == .unprocessableContent && html.contains("<a href=\"\(back)\">Back to the page</a>"), "\(html)")
+                #expect(html.contains("aria-label=\"Pages\"") && html.contains("maria"), "\(path)")
+            }
+            for path in ["/oncall/alerts/x", "/runbooks/x.md"] {
+                let answer = try await client.execute(uri: path, method: .get, headers: headers)
+                #expect(answer.status == .notFound && String(buffer: answer.body).contains("aria-label=\"Pages\""), "\(path)")
+            }
+        }
+    }
+
+    @Test("a browser gets a page at an address that is none, and at a form's after a reload; another caller gets a problem document")
+    func unknownPath() async throws {
+        try await OnCallRoutesTests().withSite { client, pool in
+            let alert = "/oncall/alerts/\(try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased())"
+            let addresses: [(path: String, status: HTTPResponse.Status, link: String)] = [
+                ("/nope", .notFound, "<a href=\"/\">Back to the first page</a>"),
+                ("/people?uid=nobody", .notFound, "<a href=\"/\">Back to the first page</a>"),
+                ("\(alert)/acknowledge", .methodNotAllowed, "<a href=\"\(alert)\">Back to the page</a>"),
+            ]
+            for (path, status, link) in addresses {
+                let page = try await client.execute(uri: path, method: .get, headers: [.accept: Self.browser])
+                #expect(page.status == status && page.headers[.contentType] == "text/html; charset=utf-8", "\(path)")
+                #expect(String(buffer: page.body).contains(link), "\(path)")
+                #expect((page.headers[.allow] == "POST") == (status == .methodNotAllowed), "\(path)")
+                let other = try await client.execute(uri: path, method: .get, headers: [.accept: "*/*"])
+                #expect(other.status == status && other.headers[.contentType] == "application/problem+json", "\(path)")
+            }
+        }
     }
 
     @Test("an error of which nothing is known is a page as well, which says nothing from inside and leads back")

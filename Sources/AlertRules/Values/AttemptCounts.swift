@@ -9,7 +9,7 @@ package struct AttemptCounts: Sendable, Hashable, Codable {
     }
 
     /// Strictly above the share; never true without attempts. Whole numbers only, so exactly 5 % is not above 5 %.
-    func isAbove(_ share: Fraction) -> Bool { bad * share.denominator > share.numerator * attempts }
+    package func isAbove(_ share: Fraction) -> Bool { bad * share.denominator > share.numerator * attempts }
 
     /// Nil without attempts.
     package var share: Double? { attempts > 0 ? Double(bad) / Double(attempts) : nil }

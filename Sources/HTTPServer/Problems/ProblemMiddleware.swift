@@ -35,8 +35,7 @@ struct ProblemMiddleware: RouterMiddleware {
     /// The router answers 404 for a known path with another method (RFC 9110 wants 405 with `Allow`).
     private func wrongMethod(_ request: Request, _ context: PushwatchContext, _ error: any Error) -> Problem? {
         guard context.isUnrouted, (error as? HTTPError)?.status == .notFound else { return nil }
-        let allowed = routes.methods(for: request.uri.path)
-        return allowed.isEmpty ? nil : .methodNotAllowed(request.method, allowed: allowed)
+        return routes.wrongMethod(request)
     }
 
     private func log(_ error: any Error, as problem: Problem, context: PushwatchContext) {

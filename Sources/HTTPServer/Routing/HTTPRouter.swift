@@ -72,6 +72,11 @@ package final class HTTPRouter: HTTPResponderBuilder {
         router.add(middleware: middleware)
     }
 
+    /// What answers requests whose path and method no route has, with 404 or 405; nil for those that get the problem document.
+    package func onUnknownPath(_ answer: @escaping @Sendable (Request, PushwatchContext, Problem) -> Response?) {
+        router.add(middleware: UnknownPathMiddleware(routes: table, answer: answer))
+    }
+
     package func buildResponder() -> RouterResponder<PushwatchContext> {
         table.fill(from: router)
         return router.buildResponder()

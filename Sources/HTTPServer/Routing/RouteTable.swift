@@ -20,6 +20,12 @@ final class RouteTable: Sendable {
         self.routes.withLock { $0 = routes }
     }
 
+    /// 405 for a path that has other methods; nil for one that has none.
+    func wrongMethod(_ request: Request) -> Problem? {
+        let allowed = methods(for: request.uri.path)
+        return allowed.isEmpty ? nil : .methodNotAllowed(request.method, allowed: allowed)
+    }
+
     /// The methods of the most specific route that matches the path, in alphabetical order; empty when none does.
     func methods(for path: String) -> [HTTPRequest.Method] {
         let parts = path.split(separator: "/")

@@ -6,7 +6,7 @@ import Postgres
 import PushContract
 
 /// Answers errors of a page, and of finding out who asks for it, with a page instead of a problem document. Callers that do not prefer HTML
-/// get the document.
+/// get the document. Within authentication the page has the navigation and names its reader.
 struct PageFaults: RouterMiddleware {
     typealias Context = PushwatchContext
 
@@ -39,6 +39,14 @@ struct PageFaults: RouterMiddleware {
         }
     }
 
+    /// For an address that is no page: nil for callers that do not prefer HTML.
+    func page(_ request: Request, _ context: PushwatchContext, _ problem: Problem) -> Response? {
+        guard MediaType.prefersHTML(request.headers[.accept]) else { return nil }
+        var response = page(problem.title, problem.detail, status: problem.status, request, context)
+        response.headers.append(contentsOf: problem.headers)
+        return response
+    }
+
     /// A form of this very site whose sender's session ended since the page was loaded.
     private static func isFormWithoutSession(_ request: Request, _ problem: Problem) -> Bool {
         problem.status == .unauthorized && request.isForm && (try? SameOrigin.require(request)) != nil
@@ -48,7 +56,7 @@ struct PageFaults: RouterMiddleware {
     private func signIn(_ request: Request, status: HTTPResponse.Status) -> Response {
         let fault = "Your session has ended, so this was not done. Sign in, then send it again."
         return PageResponse.html(
-            templates.html(.signIn, SignInPage(next: ReturnPath(from: request), fault: fault, now: now())),
+            templates.html(.signIn, SignInPage(next: ReturnPath(ofForm: request), fault: fault, now: now())),
             status: status
         )
     }
@@ -66,7 +74,9 @@ struct PageFaults: RouterMiddleware {
             requestId: context.requestId,
             // What a form led to cannot be asked for again by its address.
             isPassing: status == .serviceUnavailable && !request.isForm,
-            back: request.isForm ? ReturnPath(from: request) : .home,
+            // The address of a form, after a reload: the page that has it is above.
+            back: request.isForm || status == .methodNotAllowed ? ReturnPath(ofForm: request) : .home,
+            person: context.caller?.name,
             now: now()
         )
         var response = PageResponse.html(templates.html(.fault, model), status: status)

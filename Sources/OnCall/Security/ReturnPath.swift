@@ -21,12 +21,29 @@ struct ReturnPath: Hashable {
 
     /// The page that this request was sent from: with `Referrer-Policy: same-origin` a page of this site is named with its path and query;
     /// other sites name at most their host. `/` where no page has that path, as with the answer to a form.
-    init(from request: Request) {
-        let address = request.headers[.referer].flatMap { URLComponents(string: $0) }
-        let path = address?.percentEncodedPath ?? ""
-        let query = address?.percentEncodedQuery.map { "?" + $0 } ?? ""
-        self.init(SitePages.hasPage(at: path) ? path + query : nil)
-    }
+    init(from request: Request) { self.init(Self.origin(of: request)) }
+
+    /// The page that has the form which this request sends: the one it was sent from; where that is not known, the nearest one above the
+    /// form's own path.
+    init(ofForm request: Request) { self.init(Self.origin(of: request) ?? Self.page(above: request.uri.path)) }
 
     private init(path: String) { self.path = path }
+
+    private static func origin(of request: Request) -> String? {
+        guard let address = request.headers[.referer].flatMap({ URLComponents(string: $0) }), !address.percentEncodedPath.isEmpty,
+            SitePages.hasPage(at: address.percentEncodedPath)
+        else { return nil }
+        return address.percentEncodedPath + (address.percentEncodedQuery.map { "?" + $0 } ?? "")
+    }
+
+    /// `/oncall/alerts/1` of `/oncall/alerts/1/mark`.
+    private static func page(above path: String) -> String? {
+        var segments = path.split(separator: "/")
+        while !segments.isEmpty {
+            let above = "/" + segments.joined(separator: "/")
+            if SitePages.hasPage(at: above) { return above }
+            segments.removeLast()
+        }
+        return nil
+    }
 }

@@ -9,8 +9,17 @@ struct FaultPage {
     /// The page that has the form; nil for the first page.
     let back: String?
 
-    init(title: String, detail: String, requestId: String, isPassing: Bool, back: ReturnPath = .home, now: Timestamp) {
-        frame = PageFrame(title: "\(title) · Pushwatch", refreshSeconds: isPassing ? 10 : nil, person: nil, now: now)
+    /// - Parameter person: nil where it is not known who asks.
+    init(
+        title: String,
+        detail: String,
+        requestId: String,
+        isPassing: Bool,
+        back: ReturnPath = .home,
+        person: String? = nil,
+        now: Timestamp
+    ) {
+        frame = PageFrame(title: "\(title) · Pushwatch", refreshSeconds: isPassing ? 10 : nil, person: person, now: now)
         self.title = title
         self.detail = detail
         self.requestId = requestId

@@ -27,6 +27,11 @@ struct OnCallActions: Sendable {
         try await SilenceStore.insert(draft.silence(author: audit.actor.name, now: audit.now), once: true, recording: audit, on: pool)
     }
 
+    /// False when there is none, or it has ended.
+    func endSilence(_ id: UUID, recording audit: AuditRecorder) async throws -> Bool {
+        try await SilenceStore.end(id, recording: audit, on: pool)
+    }
+
     /// Accepting twice is fine: the first one stays.
     func accept(_ alert: Alert, reason: String, recording audit: AuditRecorder) async throws {
         _ = try await AcceptanceStore.accept(alert, reason: reason, recording: audit, on: pool)

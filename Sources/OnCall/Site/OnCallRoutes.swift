@@ -34,19 +34,26 @@ package struct OnCallRoutes: Sendable {
 
     package func add(to router: HTTPRouter) {
         AssetRoutes.add(to: router)
+        let faults = PageFaults(templates: templates, now: site.clock)
         for page in SitePages.all {
             router.on(
                 RouterPath(page.path),
                 method: page.method,
                 page.access,
-                middleware: [ZoneOfReader(), PageFaults(templates: templates, now: site.clock)]
-            ) { [self] request, context in
-                if page.method == .get, let answer = await answerFromReplica(page, request, context) { return answer }
-                // After it as well: what the form wrote may be committed by then.
-                defer { if page.method != .get { replica?.watch.noteWrite() } }
-                return try await page.answer(call(request, context, site))
+                middleware: [ZoneOfReader(), faults]
+            ) { [self] request, context -> Response in
+                // Here it is known who asks; outside, what finding that out throws is answered.
+                try await faults.handle(request, context: context) { try await answer(page, $0, $1) }
             }
         }
+        router.onUnknownPath { faults.page($0, $1, $2) }
+    }
+
+    private func answer(_ page: SitePage, _ request: Request, _ context: PushwatchContext) async throws -> Response {
+        if page.method == .get, let answer = await answerFromReplica(page, request, context) { return answer }
+        // After it as well: what the form wrote may be committed by then.
+        defer { if page.method != .get { replica?.watch.noteWrite() } }
+        return try await page.answer(call(request, context, site))
     }
 
     private func call(_ request: Request, _ context: PushwatchContext, _ site: OnCallSite) -> PageCall {

@@ -20,6 +20,7 @@ enum SitePages {
         .page("oncall/alerts/:id/accept", .scope(.alertsWrite), .accept, AcceptPage.answer),
         .form("oncall/alerts/:id/accept", .scope(.alertsWrite), use: AcceptPage.accept),
         .form("oncall/acceptances/:id/undo", .scope(.alertsWrite), use: AcceptPage.undo),
+        .form("oncall/silences/:id/end", .scope(.alertsWrite), use: SilencePage.end),
         .form("oncall/circuits/:id/close", .scope(.alertsWrite), use: NowPage.closeCircuit),
         .form("oncall/pauses/end", .scope(.alertsWrite), use: NowPage.endPause),
         .form("oncall/credentials/check", .scope(.alertsWrite), .credentials, use: CredentialsPage.check),

@@ -1,5 +1,6 @@
 import AlertRules
 import Alerting
+import Delivery
 import PushContract
 
 /// Everything an alert's page shows.
@@ -17,6 +18,8 @@ struct AlertData {
     var acceptance: AcceptanceRecord?
     /// Those that have not ended.
     var silences: [AlertSilence] = []
+    /// Those in force.
+    var throttles: [SendThrottle] = []
     /// Whether the rule counts refusals of our credentials.
     var concernsCredentials = false
     /// The runbook's Markdown, when it is in the alerts directory.

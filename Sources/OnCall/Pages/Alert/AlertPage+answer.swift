@@ -1,4 +1,5 @@
 import Alerting
+import Delivery
 import Foundation
 import HTTPServer
 import Hummingbird
@@ -9,7 +10,8 @@ extension AlertPage {
     static func answer(_ call: PageCall) async throws -> Response {
         let (site, now) = (call.site, call.now)
         let store = AlertPageStore(pool: site.pool, rules: site.rules, receivers: site.receivers, runbooks: site.runbooks)
-        guard let data = try await store.read(try call.alertId(), now: now) else { throw PageCall.unknownAlert }
+        guard var data = try await store.read(try call.alertId(), now: now) else { throw PageCall.unknownAlert }
+        data.throttles = try await site.throttles.current()
         let verdict = try await RulesStore.verdict(of: data.alert.id, on: site.pool)
         return call.html(.alert, AlertPage(data, verdict: verdict, reader: call.reader, now: now))
     }

@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import Attempts
+import Delivery
 import PushContract
 import ServiceKit
 
@@ -17,9 +18,13 @@ struct AlertPage {
     let state: String
     let acknowledged: String?
     let acknowledgePath: String?
-    /// Where it can be silenced and sends throttled, for those who may.
+    /// Where it can be silenced, and where sends are throttled and throttles lifted, for those who may.
     let silencePath: String?
+    /// Where the silence that its notes name is ended, for those who may.
+    let endSilencePath: String?
     let throttlePath: String?
+    /// Those in force of the sends that it is about.
+    let throttles: [String]
     let markPath: String?
     /// Where its level can be called normal, and who did.
     let acceptPath: String?
@@ -70,7 +75,10 @@ struct AlertPage {
         let canAcknowledge = isFiring && reader.mayAcknowledge && alert.acknowledgedAt == nil
         acknowledgePath = canAcknowledge ? alert.pagePath + "/acknowledge" : nil
         silencePath = isFiring && reader.mayAcknowledge ? alert.pagePath + "/silence" : nil
-        throttlePath = isFiring && reader.mayAcknowledge && !alert.isBuiltIn ? Self.throttlePath(alert) : nil
+        let silence = isFiring ? AlertWords.silence(of: alert, data.silences, now: now) : nil
+        endSilencePath = reader.mayAcknowledge ? silence?.endPath : nil
+        throttlePath = reader.mayAcknowledge && !alert.isBuiltIn ? Self.throttlePath(alert) : nil
+        throttles = data.throttles.filter { Self.concerns($0, alert) }.map { QueueView.words($0, now: now) }
         acceptPath =
             reader.mayAcknowledge && data.acceptance == nil && alert.isAcceptable(at: now) ? alert.pagePath + "/accept" : nil
         acceptance = data.acceptance.map { AcceptanceRow($0, mayUndo: reader.mayAcknowledge, back: alert.pagePath, now: now) }
@@ -106,6 +114,13 @@ struct AlertPage {
             return "\(dimension.rawValue)=\(PathText.encoded(value))&"
         }
         return "/oncall/throttle?\(fields.joined())back=\(alert.pagePath)"
+    }
+
+    private static func concerns(_ throttle: SendThrottle, _ alert: Alert) -> Bool {
+        guard !alert.isBuiltIn else { return false }
+        let (provider, app) = (alert.group.values[.provider] ?? "", alert.group.values[.app] ?? "")
+        return (provider.isEmpty || provider == throttle.provider.rawValue)
+            && (throttle.app == nil || app.isEmpty || app == FoldedLabels.other || app == throttle.app)
     }
 
     private static func state(_ alert: Alert, now: Timestamp) -> String {

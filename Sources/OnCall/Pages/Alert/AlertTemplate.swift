@@ -14,8 +14,10 @@ extension PageTemplate {
         <div class="actions">
         {{#acknowledgePath}}<form method="post" action="{{.}}"><button>Acknowledge</button></form>{{/acknowledgePath}}
         {{#silencePath}}<a href="{{.}}">Silence</a>{{/silencePath}}
+        {{#endSilencePath}}<form method="post" action="{{.}}"><input type="hidden" name="back" value="{{path}}"><button class="plain">\
+        End silence</button></form>{{/endSilencePath}}
         {{#acceptPath}}<a href="{{.}}">Accept as the new normal</a>{{/acceptPath}}
-        {{#throttlePath}}<a href="{{.}}">Throttle non-critical sends</a>{{/throttlePath}}
+        {{#isFiring}}{{#throttlePath}}<a href="{{.}}">Throttle non-critical sends</a>{{/throttlePath}}{{/isFiring}}
         {{#checkPath}}<form method="post" action="{{.}}"><input type="hidden" name="back" value="{{path}}"><button class="plain">Check \
         credentials</button></form>{{/checkPath}}
         {{#markPath}}<form method="post" action="{{.}}"><button class="plain" name="verdict" value="real">Mark as real</button></form>\
@@ -26,6 +28,8 @@ extension PageTemplate {
         </div>
         {{#notes}}<p class="notice">{{.}}</p>
         {{/notes}}
+        {{#throttles}}<p class="notice">Throttled: {{.}}.{{#throttlePath}} <a href="{{.}}">Lift a throttle</a>{{/throttlePath}}</p>
+        {{/throttles}}
         <div class="columns">
         <div>
         {{#isFiring}}<section class="panel">
@@ -35,7 +39,8 @@ extension PageTemplate {
         </section>{{/isFiring}}
         {{^isFiring}}<section class="panel">
         <h2>What is left to do</h2>
-        <p class="action">Lift what was throttled for it, and mark it as real or as noise: the page of rules counts both.</p>
+        <p class="action">{{#throttlePath}}<a href="{{.}}">{{/throttlePath}}Lift what was throttled for it\
+        {{#throttlePath}}</a>{{/throttlePath}}, and mark it as real or as noise: the page of rules counts both.</p>
         </section>{{/isFiring}}
         <section class="panel">
         {{#chart}}

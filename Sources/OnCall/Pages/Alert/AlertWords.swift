@@ -70,11 +70,16 @@ enum AlertWords {
     /// A silence takes effect, and ends, with the next evaluation; the person who has just silenced the alert reads here that it was taken.
     private static func silenced(_ alert: Alert, _ silences: [AlertSilence], now: Timestamp) -> String? {
         guard alert.state == .firing else { return alert.silencedBy == nil ? nil : "Silenced: recorded, not delivered." }
-        guard let silence = silences.filter({ $0.isActive(at: now) && $0.matches(alert.labels) }).max(by: { $0.endsAt < $1.endsAt }) else {
+        guard let silence = Self.silence(of: alert, silences, now: now) else {
             return alert.silencedBy == nil ? nil : "Its silence has ended; this takes effect within a minute."
         }
         let until = "Silenced until \(ClockText.moment(silence.endsAt, now: now)) by \(silence.author): \(silence.reason)."
         return until + (alert.silencedBy == nil ? " This takes effect within a minute." : " It is recorded, not delivered.")
+    }
+
+    /// The one that ends last of those that mute it, or will with the next evaluation.
+    static func silence(of alert: Alert, _ silences: [AlertSilence], now: Timestamp) -> AlertSilence? {
+        silences.filter { $0.isActive(at: now) && $0.matches(alert.labels) }.max { $0.endsAt < $1.endsAt }
     }
 
     /// Whom it went to after its first receivers, and whom it goes to next.
@@ -98,6 +103,11 @@ enum AlertWords {
 extension Alert {
     /// Where people look at it; `GET /alerts/{id}` is for machines.
     var pagePath: String { "/oncall/alerts/\(id.uuidString.lowercased())" }
+}
+
+extension AlertSilence {
+    /// The form that ends it.
+    var endPath: String { "/oncall/silences/\(id.uuidString.lowercased())/end" }
 }
 
 extension RuleDuration {

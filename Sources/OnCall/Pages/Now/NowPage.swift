@@ -30,7 +30,7 @@ struct NowPage {
     init(_ data: NowData, systemStatus: SystemStatus = SystemStatus(), reader: PageReader, now: Timestamp) {
         let firing = data.firing
         let overdue = data.backlog.overdue
-        let title = firing.isEmpty ? (overdue == 0 ? "All quiet" : "\(overdue) waiting") : "\(firing.count) firing"
+        let title = firing.isEmpty ? (overdue == 0 ? "All quiet" : "\(overdue) waiting") : "\(Self.counted(firing).count) firing"
         frame = PageFrame(
             title: "\(title) · Pushwatch",
             state: firing.isEmpty ? .calm : .alarmed,
@@ -45,7 +45,7 @@ struct NowPage {
         evaluated = Self.evaluated(data.evaluation, now: now)
         traffic = TrafficView(data.traffic)
         queue = QueueView(data.backlog, throttles: data.throttles, mayAct: reader.mayAcknowledge, now: now)
-        self.systemStatus = SystemStatusView(systemStatus, mayCheck: reader.mayAcknowledge, now: now)
+        self.systemStatus = SystemStatusView(systemStatus, mayAct: reader.mayAcknowledge, now: now)
         delivered = Self.delivered(data.notificationHealth.last, now: now)
         notificationError = data.notificationHealth.last.flatMap { $0.result == "delivered" ? nil : $0.error }
         recent = data.recent.map { Self.line($0, now: now) }
@@ -58,10 +58,18 @@ struct NowPage {
             return ("No alert is firing; \(NumberText.count(overdue)) \(overdue == 1 ? "push waits" : "pushes wait")", "unsure")
         }
         if firing.isEmpty { return hasNotices ? ("No alert is firing", "unsure") : ("All quiet", "quiet") }
-        let open = firing.filter { $0.acknowledgedAt == nil }.count
-        let noun = firing.count == 1 ? "alert" : "alerts"
-        let rest = open == 0 ? "all acknowledged" : open == firing.count ? "not acknowledged" : "\(open) not acknowledged"
-        return ("\(firing.count) \(noun) firing, \(rest)", "burning")
+        let counted = Self.counted(firing)
+        let open = counted.filter { $0.acknowledgedAt == nil }.count
+        let noun = counted.count == 1 ? "alert" : "alerts"
+        let rest = open == 0 ? "all acknowledged" : open == counted.count ? "not acknowledged" : "\(open) not acknowledged"
+        let suppressed = firing.count - counted.count
+        return ("\(counted.count) \(noun) firing, \(rest)" + (suppressed == 0 ? "" : "; \(suppressed) more suppressed"), "burning")
+    }
+
+    /// Nobody is notified of a suppressed one while its cause fires. All of them where only such are left.
+    private static func counted(_ firing: [Alert]) -> [Alert] {
+        let counted = firing.filter { $0.suppressedBy == nil }
+        return counted.isEmpty ? firing : counted
     }
 
     private static func evaluated(_ evaluation: EvaluationHealth, now: Timestamp) -> String {

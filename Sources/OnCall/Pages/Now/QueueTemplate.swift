@@ -24,7 +24,8 @@ extension PageTemplate {
         <input type="hidden" name="app" value="{{app}}"><button class="plain">{{button}}</button></form>{{/path}}</li>
         {{/obstacles}}</ul>{{/hasObstacles}}
         {{#hasThrottles}}<h3>Throttled</h3>
-        <ul class="plainList">{{#throttles}}<li>{{.}}</li>{{/throttles}}</ul>{{/hasThrottles}}
+        <ul class="plainList">{{#throttles}}<li>{{.}}</li>{{/throttles}}</ul>\
+        {{#throttlePath}}<p><a href="{{.}}">Lift a throttle</a></p>{{/throttlePath}}{{/hasThrottles}}
         {{#hasQueues}}
         <div class="scroll" tabindex="0"><table>
         <thead><tr><th scope="col">Queue</th><th scope="col" class="n">Waiting</th><th scope="col" class="n">Oldest</th>\

@@ -37,6 +37,8 @@ struct QueueView {
     let blocked: String
     let throttles: [String]
     let hasThrottles: Bool
+    /// Where they are lifted, for those who may.
+    let throttlePath: String?
 
     init(_ backlog: Backlog, throttles: [SendThrottle], mayAct: Bool = false, now: Timestamp) {
         let all = Drain.all(of: backlog.queues, now: backlog.at)
@@ -58,6 +60,7 @@ struct QueueView {
         hasQueues = !busy.isEmpty
         self.throttles = throttles.map { Self.words($0, now: now) }
         hasThrottles = !throttles.isEmpty
+        throttlePath = mayAct && hasThrottles ? "/oncall/throttle" : nil
     }
 
     private static func line(_ queue: QueueBacklog, at: Timestamp, now: Timestamp) -> QueueRow {
@@ -124,7 +127,7 @@ struct QueueView {
 
     private static func arrived(_ drain: Drain) -> String { drain.arrived.map { NumberText.count($0) } ?? "–" }
 
-    private static func words(_ throttle: SendThrottle, now: Timestamp) -> String {
+    static func words(_ throttle: SendThrottle, now: Timestamp) -> String {
         "\(throttle.provider.rawValue)\(throttle.app.map { " \($0)" } ?? ""): non-critical sends limited to "
             + "\(NumberText.rate(throttle.perMinute)) a minute until \(ClockText.moment(throttle.expiresAt, now: now)) "
             + "(\(throttle.reason); set by \(throttle.author))"

@@ -12,7 +12,7 @@ extension PageTemplate {
         <tbody>
         {{#rules}}<tr><td>{{name}}{{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td>\
         <td><span class="whole{{#isFiring}} warn{{/isFiring}}">{{text}}</span>{{#meter}} <meter min="0" max="100" low="50" high="80" optimum="0" \
-        value="{{.}}">{{.}} % of the threshold</meter>{{/meter}}</td></tr>
+        value="{{.}}">{{meterText}}</meter>{{/meter}}</td></tr>
         {{/rules}}
         </tbody></table></div>
         {{/hasRules}}
@@ -37,7 +37,10 @@ extension PageTemplate {
         <h3>Writers</h3>
         <p><span class="{{#isWriterMissing}}warn{{/isWriterMissing}}">{{writers}}</span></p>
         {{#hasSilences}}<h3>Silences</h3>
-        <ul class="plainList">{{#silences}}<li>{{.}}</li>{{/silences}}</ul>{{/hasSilences}}
+        <ul class="plainList">{{#silences}}<li>{{text}}{{#endPath}}
+        <form method="post" action="{{.}}"><input type="hidden" name="back" value="/"><button class="plain">End silence</button></form>\
+        {{/endPath}}</li>
+        {{/silences}}</ul>{{/hasSilences}}
         </section>
         {{/systemStatus}}
 

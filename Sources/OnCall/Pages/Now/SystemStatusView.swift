@@ -10,6 +10,7 @@ struct SystemStatusView {
         let detail: String?
         /// For `<meter>`: 0 to 100, where 100 is the threshold.
         let meter: String?
+        let meterText: String?
         let isFiring: Bool
     }
 
@@ -20,6 +21,12 @@ struct SystemStatusView {
         let detail: String?
     }
 
+    struct SilenceRow {
+        let text: String
+        /// Where it is ended, for those who may.
+        let endPath: String?
+    }
+
     /// Providers ask for new keys once a year or so; from this age on the page says so.
     static let oldKeyDays = 365
 
@@ -27,7 +34,7 @@ struct SystemStatusView {
     let hasRules: Bool
     let credentials: [CredentialRow]
     let hasCredentials: Bool
-    let silences: [String]
+    let silences: [SilenceRow]
     let hasSilences: Bool
     let instances: [String]
     let hasInstances: Bool
@@ -38,7 +45,7 @@ struct SystemStatusView {
     /// Whether the reader may try the credentials.
     let mayCheck: Bool
 
-    init(_ data: SystemStatus, mayCheck: Bool, now: Timestamp) {
+    init(_ data: SystemStatus, mayAct: Bool, now: Timestamp) {
         // The nearest first; those that have no distance last, in their files' order.
         let ordered = data.rules.enumerated().sorted { left, right in
             let (a, b) = (left.element.ruleStatus?.fraction ?? -1, right.element.ruleStatus?.fraction ?? -1)
@@ -48,8 +55,8 @@ struct SystemStatusView {
         hasRules = !rules.isEmpty
         credentials = Self.credentials(data, now: now)
         hasCredentials = !credentials.isEmpty
-        self.mayCheck = mayCheck && !data.credentials.isEmpty
-        silences = data.silences.map { Self.words($0, now: now) }
+        mayCheck = mayAct && !data.credentials.isEmpty
+        silences = data.silences.map { SilenceRow(text: Self.words($0, now: now), endPath: mayAct ? $0.endPath : nil) }
         hasSilences = !silences.isEmpty
         instances = data.instances.map { Self.words($0, now: now) }
         hasInstances = !instances.isEmpty
@@ -60,13 +67,24 @@ struct SystemStatusView {
 
     private static func line(_ rule: SystemStatus.Rule) -> RuleRow {
         guard let ruleStatus = rule.ruleStatus else {
-            return RuleRow(name: rule.name, text: rule.isFiring ? "firing" : "quiet", detail: nil, meter: nil, isFiring: rule.isFiring)
+            return RuleRow(
+                name: rule.name,
+                text: rule.isFiring ? "firing" : "quiet",
+                detail: nil,
+                meter: nil,
+                meterText: nil,
+                isFiring: rule.isFiring
+            )
         }
+        let details = [
+            ruleStatus.group == "all" ? nil : ruleStatus.group, rule.isFiring ? nil : ruleStatus.quietReason.map { "quiet, \($0)" },
+        ].compactMap { $0 }
         return RuleRow(
             name: rule.name,
             text: "\(NumberText.percent(ruleStatus.share)) of \(NumberText.percent(ruleStatus.threshold))",
-            detail: ruleStatus.group == "all" ? nil : ruleStatus.group,
-            meter: "\(Int(min(100, (ruleStatus.fraction * 100).rounded())))",
+            detail: details.isEmpty ? nil : details.joined(separator: "; "),
+            meter: ruleStatus.meter,
+            meterText: ruleStatus.meterText,
             isFiring: rule.isFiring
         )
     }

@@ -9,11 +9,14 @@ struct RulesPage {
         let severity: String
         let meaning: String
         let state: String
+        /// Why it is quiet above its threshold.
+        let quietReason: String?
         let isFiring: Bool
         let ruleStatus: String
         let detail: String?
         /// For `<meter>`: 0 to 100, where 100 is the threshold.
         let meter: String?
+        let meterText: String?
         let evaluated: String
         let fired: String
         let marks: String?
@@ -67,12 +70,14 @@ struct RulesPage {
             severity: rule.severity.rawValue,
             meaning: meaning(rule),
             state: entry.firing > 0 ? "firing" : "quiet",
+            quietReason: entry.firing > 0 ? nil : entry.ruleStatus?.quietReason,
             isFiring: entry.firing > 0,
             ruleStatus: entry.ruleStatus.map { "\(NumberText.percent($0.share)) of \(NumberText.percent($0.threshold))" } ?? "–",
             detail: entry.ruleStatus.map {
                 "\($0.group): \(NumberText.count($0.bad)) of \(NumberText.count($0.attempts)) attempts in its window"
             },
-            meter: entry.ruleStatus.map { "\(Int(min(100, ($0.fraction * 100).rounded())))" },
+            meter: entry.ruleStatus?.meter,
+            meterText: entry.ruleStatus?.meterText,
             evaluated: entry.progress.map { DurationText.ago($0.evaluatedAt, now: now) } ?? "not yet",
             fired: "\(entry.fired)",
             marks: entry.real + entry.noise > 0 ? "\(entry.real) real, \(entry.noise) noise" : nil,

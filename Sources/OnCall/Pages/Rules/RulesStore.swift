@@ -132,12 +132,9 @@ struct RulesStore: Sendable {
             on: pool
         )
         let groups = Dictionary(grouping: counts, by: \.values).map { values, counts in
-            (
-                group: values.isEmpty ? "all" : zip(rule.by, values).map { "\($0.rawValue)=\($1)" }.joined(separator: ", "),
-                bad: counts.reduce(0) { $0 + $1.bad },
-                attempts: counts.reduce(0) { $0 + $1.attempts }
-            )
+            let group = values.isEmpty ? "all" : zip(rule.by, values).map { "\($0.rawValue)=\($1)" }.joined(separator: ", ")
+            return WorstGroupStatus(counts, group: group, of: ratio)
         }
-        return WorstGroupStatus.worst(groups, threshold: ratio.above.double)
+        return WorstGroupStatus.worst(groups)
     }
 }

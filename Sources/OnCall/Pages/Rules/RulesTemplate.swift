@@ -21,9 +21,10 @@ extension PageTemplate {
         <tbody>
         {{#rules}}<tr><td>{{#runbook}}<a href="{{.}}">{{/runbook}}{{name}}{{#runbook}}</a>{{/runbook}}\
         <span class="detail">{{severity}}: {{meaning}}</span>{{{strip}}}<span class="detail">{{backtest}}</span></td>\
-        <td class="line" data-name="Now">{{ruleStatus}}{{#meter}} <meter min="0" max="100" low="50" high="80" optimum="0" value="{{.}}">{{.}} % of the threshold</meter>{{/meter}}\
+        <td class="line" data-name="Now">{{ruleStatus}}{{#meter}} <meter min="0" max="100" low="50" high="80" optimum="0" value="{{.}}">{{meterText}}</meter>{{/meter}}\
         {{#detail}}<span class="detail">{{.}}</span>{{/detail}}</td>\
-        <td data-name="State"><span class="whole{{#isFiring}} warn{{/isFiring}}">{{state}}</span></td>\
+        <td data-name="State"><span class="whole{{#isFiring}} warn{{/isFiring}}">{{state}}</span>\
+        {{#quietReason}}<span class="detail">{{.}}</span>{{/quietReason}}</td>\
         <td data-name="Evaluated">{{evaluated}}</td>\
         <td class="n" data-name="Alerts">{{fired}}{{#marks}}<span class="detail">{{.}}</span>{{/marks}}</td></tr>
         {{/rules}}

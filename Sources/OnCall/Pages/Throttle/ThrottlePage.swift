@@ -37,8 +37,9 @@ struct ThrottlePage {
             let queue = entry.queue
             return !queue.isCritical && (provider == nil || queue.provider == provider) && (app == nil || queue.app == app)
         }
-        let count = NumberText.count(throttled.reduce(0) { $0 + $1.waiting })
-        waiting = "\(count) non-critical deliveries\(app.map { " of \($0)" } ?? "") wait"
+        let count = throttled.reduce(0) { $0 + $1.waiting }
+        let ofApp = app.map { " of \($0)" } ?? ""
+        waiting = "\(NumberText.count(count)) non-critical " + (count == 1 ? "delivery\(ofApp) waits" : "deliveries\(ofApp) wait")
         current = throttles.map { throttle in
             Current(
                 text: "\(throttle.provider.displayName)\(throttle.app.map { ", \($0)" } ?? ""): at most "
