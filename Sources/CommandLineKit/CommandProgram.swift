@@ -6,7 +6,8 @@ import Server
 package enum CommandProgram {
     package static let version = ServerConfiguration.currentVersion
     package static let exitCodes =
-        "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 environment error (database, file, port, privilege or system limit), "
+        "Exit codes: 0 success, 1 a check failed or nothing was found, 2 wrong usage or a wrong setting, 3 environment error (database, "
+        + "schema, file, port, privilege or system limit), "
         + "130 interrupted by Ctrl-C."
 
     package static func run(_ root: (some AsyncParsableCommand).Type) async {

@@ -39,7 +39,7 @@ extension ServerConfiguration {
     /// Whether a file has settings. Throws for one that has something else.
     private static func hasSettings(_ path: String) throws -> Bool {
         guard let text = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError("The configuration file \(path) cannot be read: \(FileFault.cause(path)).")
+            throw ConfigurationError("The configuration file \(path) cannot be read: \(FileFault.cause(path)).", isUnreadableFile: true)
         }
         let document: Any?
         do { document = try Yams.load(yaml: String(decoding: text, as: UTF8.self)) } catch {

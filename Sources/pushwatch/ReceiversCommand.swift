@@ -87,7 +87,7 @@ struct ReceiversCommand: AsyncParsableCommand {
                 guard known.contains(receiver) else {
                     if let fault = registry.fault { throw CommandFailure.check(fault) }
                     let names = known.isEmpty ? "none is configured" : "expected one of \(known.sorted().joined(separator: ", "))"
-                    throw CommandFailure.usage("There is no receiver `\(receiver)`: \(names).")
+                    throw CommandFailure.check("There is no receiver `\(receiver)`: \(names).")
                 }
                 let count = try await NotificationHistory.retry(receiver, recording: AuditRecorder(by: author), on: pool)
                 if json { return try Terminal.printLine(json: ["retried": count]) }

@@ -34,6 +34,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         var configuration = try await options.load(local: false)
         configuration.roles = try roles()
+        try requireTokenKeys(configuration)
         let metrics = ProcessSetup.begin(level: configuration.logLevel, format: configuration.logFormat)
         var hooks = PushwatchServer.Hooks()
         hooks.migrates = migrate
@@ -44,6 +45,11 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as MigrationError {
             throw CommandFailure.environment(error.message)
         }
+    }
+
+    /// A setting that is missing is wrong usage, as a database that is not configured.
+    private func requireTokenKeys(_ configuration: ServerConfiguration) throws {
+        do { _ = try configuration.tokenCipher() } catch { throw CommandFailure.usage(error.description) }
     }
 
     private func roles() throws -> Set<ServerConfiguration.Role> {
