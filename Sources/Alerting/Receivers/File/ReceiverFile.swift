@@ -89,8 +89,8 @@ package enum ReceiverFile {
     private static func set(_ yaml: ReceiverYAML, _ text: String) throws -> ReceiverSet {
         let root: Node?
         do { root = try Yams.compose(yaml: text) } catch {
-            let mark = (error as? YamlError)?.mark
-            throw Fault(path: yaml.path, line: mark?.line, column: mark?.column, message: "not YAML: \(YAMLFault.text(of: error))")
+            let position = YAMLFault.position(of: error)
+            throw Fault(path: yaml.path, line: position?.line, column: position?.column, message: "not YAML: \(YAMLFault.text(of: error))")
         }
         guard let root else { throw Fault(path: yaml.path, message: "the file is empty; `receivers: []` says that there are none") }
         let keys = try yaml.mapping(root, keys: ["receivers", "routes", "fallback", "escalate", "duty"])
@@ -119,14 +119,5 @@ package enum ReceiverFile {
             set.escalation = try yaml.reading { try settings.policy(keys["escalate"], duty: keys["duty"]) } ?? nil
         }
         return set
-    }
-}
-
-extension YamlError {
-    fileprivate var mark: Mark? {
-        switch self {
-        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark
-        default: nil
-        }
     }
 }
