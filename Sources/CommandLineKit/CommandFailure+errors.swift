@@ -6,7 +6,7 @@ import Server
 
 extension CommandFailure {
     /// The errors that a person can act on, as sentences; nil for all others.
-    init?(_ error: any Error) {
+    package init?(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as PostgresError: self.init(error)

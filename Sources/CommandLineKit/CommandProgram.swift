@@ -32,7 +32,7 @@ package enum CommandProgram {
     private static func finish(_ error: any Error, of root: any ParsableCommand.Type) -> Never {
         Terminal.endIfOutputFailed()
         if let failure = CommandFailure(error) {
-            Terminal.printError(failure.message)
+            if !failure.message.isEmpty { Terminal.printError(failure.message) }
             Terminal.end(failure.code)
         }
         let code = root.exitCode(for: error)

@@ -34,17 +34,26 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         var configuration = try await options.load(local: false)
         configuration.roles = try roles()
-        try requireTokenKeys(configuration)
         let metrics = ProcessSetup.begin(level: configuration.logLevel, format: configuration.logFormat)
         var hooks = PushwatchServer.Hooks()
         hooks.migrates = migrate
         let logger = Logger(label: "pushwatch")
         hooks.onListening = { url in logger.notice("listening", metadata: ["url": "\(url)"]) }
         do {
+            try requireTokenKeys(configuration)
             try await PushwatchServer(configuration: configuration, metrics: metrics, hooks: hooks, logger: logger).run()
-        } catch let error as MigrationError {
-            throw CommandFailure.environment(error.message)
+        } catch {
+            throw reason(error, format: configuration.logFormat, logger)
         }
+    }
+
+    /// Why it ends: in the log's own format where that is JSON, whose readers parse every line.
+    private func reason(_ error: any Error, format: String, _ logger: Logger) -> any Error {
+        let failure = (error as? MigrationError).map { CommandFailure.environment($0.message) } ?? CommandFailure(error)
+        guard let failure else { return error }
+        guard format == "json" else { return failure }
+        logger.critical("\(failure.message)")
+        return CommandFailure(message: "", code: failure.code)
     }
 
     /// A setting that is missing is wrong usage, as a database that is not configured.
