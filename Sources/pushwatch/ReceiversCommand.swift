@@ -20,8 +20,8 @@ struct ReceiversCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the receivers: the last delivery, what is pending, and what is dead-lettered.",
             discussion: """
-                Receivers are those of this configuration, and those that notifications were addressed to. CONFIGURED is `no` for a receiver \
-                that this configuration does not have.
+                Receivers are those of this configuration, and those that notifications were addressed to. CONFIGURED HERE is `no` for a \
+                receiver that the configuration of this command does not have: a running service may have it.
                 """
         )
 
@@ -63,7 +63,7 @@ struct ReceiversCommand: AsyncParsableCommand {
                     "\(row.summary.pending)", "\(row.summary.deadLettered)", row.summary.lastError ?? "",
                 ]
             }
-            let header = ["RECEIVER", "CONFIGURED", "LAST DELIVERED", "PENDING", "DEAD-LETTERED", "LAST ERROR"]
+            let header = ["RECEIVER", "CONFIGURED HERE", "LAST DELIVERED", "PENDING", "DEAD-LETTERED", "LAST ERROR"]
             Terminal.printLine(TextTable(header, cells).text)
         }
     }

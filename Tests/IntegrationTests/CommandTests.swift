@@ -100,6 +100,18 @@ extension CommandTests {
         }
     }
 
+    @Test("`receivers list` says that it is this command's configuration that has a receiver")
+    func configuredHere() async throws {
+        try await withDatabaseURL { database in
+            let done = try await Shell.run(
+                ServerProcess.binary,
+                ["receivers", "list", "--database", database],
+                environment: ["PUSHWATCH_ALERTS_WEBHOOK_URL": "http://127.0.0.1:1/hook"]
+            )
+            #expect(done.code == 0 && done.output.contains("CONFIGURED HERE"), "\(done.output)")
+        }
+    }
+
     @Test("a file or directory that is not there is an environment error, a setting that is missing is wrong usage")
     func missingFile() async throws {
         let database = ["PUSHWATCH_DATABASE_URL": "dbname=none"]
