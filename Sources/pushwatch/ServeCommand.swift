@@ -58,7 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// A setting that is missing is wrong usage, as a database that is not configured.
     private func requireTokenKeys(_ configuration: ServerConfiguration) throws {
-        do { _ = try configuration.tokenCipher() } catch { throw CommandFailure.usage(error.description) }
+        do throws(ConfigurationError) { _ = try configuration.tokenCipher() } catch { throw CommandFailure.usage(error.description) }
     }
 
     private func roles() throws -> Set<ServerConfiguration.Role> {
