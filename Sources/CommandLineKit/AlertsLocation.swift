@@ -1,5 +1,6 @@
 package import AlertRules
 import ArgumentParser
+import Foundation
 
 /// Where the rules are.
 package struct AlertsLocation: ParsableArguments {
@@ -14,6 +15,14 @@ package struct AlertsLocation: ParsableArguments {
     package init() {}
 
     package var directory: String { ProjectFiles.nextToProgram(named) }
+
+    /// Throws where there is no such directory, which says nothing of the rules.
+    package static func requireDirectory(_ path: String) throws {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
+            throw CommandFailure.environment("There is no directory \(path). Name the alerts directory, with rules/, runbooks/ and tests/.")
+        }
+    }
 }
 
 extension AlertsLocation {
@@ -21,6 +30,7 @@ extension AlertsLocation {
 
     /// The rules of an alerts directory. Rules with errors are not evaluated.
     package static func rules(in directory: String) throws -> [AlertRule] {
+        try requireDirectory(directory)
         let set = AlertsDirectory(path: directory).ruleSet()
         guard !set.hasErrors else {
             for finding in set.findings { Terminal.printError(finding.description) }

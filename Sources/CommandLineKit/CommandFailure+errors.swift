@@ -6,7 +6,7 @@ import Server
 
 extension CommandFailure {
     /// The errors that a person can act on, as sentences; nil for all others.
-    init?(_ error: any Error) {
+    package init?(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as PostgresError: self.init(error)
@@ -24,8 +24,9 @@ extension CommandFailure {
             self = .environment("\(error.message). Set PUSHWATCH_MIGRATIONS_DIRECTORY (`migrations.directory`).")
             return
         }
-        let cause = error.cause.flatMap { CommandFailure($0) }
-        self = cause.flatMap { $0.code == CommandFailure.environment("").code ? $0 : nil } ?? .check(error.message)
+        // A table that a migration does not find is the migration's fault: to run it again is no advice.
+        let cause = error.cause.flatMap { $0.code == .undefinedTable ? nil : CommandFailure($0) }
+        self = cause ?? .check(error.message)
     }
 
     package init?(_ error: PostgresError) {
@@ -41,7 +42,7 @@ extension CommandFailure {
                     + "several hosts, add target_session_attrs=read-write."
             )
         case .undefinedTable:
-            self = .check("The database's schema is missing or of another version. Run `pushwatch migrate`.")
+            self = .environment("The database's schema is missing or of another version. Run `pushwatch migrate`.")
         case _ where error.isUnavailable:
             self = .environment("The database cannot be reached: \(error.message)")
         default: return nil

@@ -8,10 +8,10 @@ package struct CommandFailure: Error {
         self.code = code
     }
 
-    /// 1: a check failed.
+    /// 1: a check failed, or what the command names was not found.
     package static func check(_ message: String) -> CommandFailure { CommandFailure(message: message, code: 1) }
-    /// 2: wrong usage, also of a setting.
+    /// 2: wrong usage, also of a setting or without one.
     package static func usage(_ message: String) -> CommandFailure { CommandFailure(message: message, code: 2) }
-    /// 3: an environment error: a database, file or port is missing.
+    /// 3: an environment error: a database, its schema, a file or a port is missing.
     package static func environment(_ message: String) -> CommandFailure { CommandFailure(message: message, code: 3) }
 }

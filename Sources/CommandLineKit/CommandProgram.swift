@@ -6,7 +6,8 @@ import Server
 package enum CommandProgram {
     package static let version = ServerConfiguration.currentVersion
     package static let exitCodes =
-        "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 environment error (database, file, port, privilege or system limit), "
+        "Exit codes: 0 success, 1 a check failed or nothing was found, 2 wrong usage or a wrong setting, 3 environment error (database, "
+        + "schema, file, port, privilege or system limit), "
         + "130 interrupted by Ctrl-C."
 
     package static func run(_ root: (some AsyncParsableCommand).Type) async {
@@ -31,7 +32,7 @@ package enum CommandProgram {
     private static func finish(_ error: any Error, of root: any ParsableCommand.Type) -> Never {
         Terminal.endIfOutputFailed()
         if let failure = CommandFailure(error) {
-            Terminal.printError(failure.message)
+            if !failure.message.isEmpty { Terminal.printError(failure.message) }
             Terminal.end(failure.code)
         }
         let code = root.exitCode(for: error)

@@ -31,6 +31,7 @@ package struct ConfigurationOptions: ParsableArguments {
             configuration.liveDirectory = ProjectFiles.nextToProgram(configuration.liveDirectory)
             return configuration
         } catch let error as ConfigurationError {
+            guard !error.isUnreadableFile else { throw CommandFailure.environment(error.description) }
             throw CommandFailure.usage(error.description)
         }
     }

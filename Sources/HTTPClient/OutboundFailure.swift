@@ -56,7 +56,11 @@ package struct OutboundFailure: Error, Sendable, Equatable, CustomStringConverti
         self.connectionId = connectionId
     }
 
-    package var description: String { "\(phase.rawValue) (\(kind.rawValue)): \(detail)" }
+    /// For people, with the code that the documentation lists.
+    package var description: String {
+        let text = "\(detail) (\(kind.rawValue))"
+        return phase == .notWritten || detail.hasPrefix("no answer") ? text : "no answer: \(text)"
+    }
 
     /// Whether to retry immediately on another connection: the peer is reachable but did not process this request.
     var isUnprocessed: Bool { phase == .notWritten && (kind == .reset || kind == .goaway) }

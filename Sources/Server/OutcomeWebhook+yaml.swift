@@ -46,7 +46,7 @@ extension OutcomeWebhook {
         var secrets: [WebhookSecret] = []
         for file in files {
             guard let data = FileManager.default.contents(atPath: file) else {
-                throw ConfigurationError("\(path): \(file) cannot be read: \(FileFault.cause(file)).")
+                throw ConfigurationError("\(path): \(file) cannot be read: \(FileFault.cause(file)).", isUnreadableFile: true)
             }
             let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
             do { secrets.append(try WebhookSecret(text)) } catch { throw ConfigurationError("\(path): \(file): \(error).") }

@@ -41,7 +41,7 @@ extension ServerConfiguration {
     /// Whether a file has settings. Throws for one that has something else.
     private static func hasSettings(_ path: String) throws -> Bool {
         guard let text = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError("The configuration file \(path) cannot be read: \(FileFault.cause(path)).")
+            throw ConfigurationError("The configuration file \(path) cannot be read: \(FileFault.cause(path)).", isUnreadableFile: true)
         }
         let document: Any?
         do { document = try Yams.load(yaml: String(decoding: text, as: UTF8.self)) } catch {
@@ -56,6 +56,11 @@ extension ServerConfiguration {
         for (name, value) in values.sorted(by: { $0.name < $1.name }) {
             // All under it is commented out.
             if value is NSNull, known.contains(where: { $0.hasPrefix(name + ".") }) { continue }
+            let parts = ConfigurationKey.all.map(\.name).filter { $0.hasPrefix(name + ".") }
+            guard parts.isEmpty else {
+                let names = parts.map { "`\($0)`" }.joined(separator: ", ")
+                throw ConfigurationError("\(path): `\(name)` has no value of its own; the settings under it are \(names).")
+            }
             guard known.contains(name) else {
                 throw ConfigurationError("\(path): `\(name)` is not a setting of Pushwatch; `pushwatch serve --help` lists them.")
             }

@@ -178,6 +178,11 @@ package struct ServerConfiguration: Sendable {
 /// A setting that cannot be used. The text says which, why, and what to change.
 package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     package var description: String
+    /// The setting itself may be right: the file that it names cannot be read.
+    package var isUnreadableFile: Bool
 
-    package init(_ description: String) { self.description = description }
+    package init(_ description: String, isUnreadableFile: Bool = false) {
+        self.description = description
+        self.isUnreadableFile = isUnreadableFile
+    }
 }

@@ -79,7 +79,7 @@ extension Settings {
         guard let path = text(.tokenKeys) else { return nil }
         guard let data = FileManager.default.contents(atPath: path) else {
             let (name, cause) = (ConfigurationKey.tokenKeys.environmentName, FileFault.cause(path))
-            throw ConfigurationError("\(name): the file \(path) cannot be read: \(cause).")
+            throw ConfigurationError("\(name): the file \(path) cannot be read: \(cause).", isUnreadableFile: true)
         }
         do {
             return try TokenKeySet(parsing: String(decoding: data, as: UTF8.self))

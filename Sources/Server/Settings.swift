@@ -133,7 +133,10 @@ struct Settings {
         guard let name = key.fileName, let path = reader.string(forKey: ConfigKey(name)), !path.isEmpty else { return nil }
         guard let bytes = FileManager.default.contents(atPath: path), let text = String(bytes: bytes, encoding: .utf8) else {
             let setting = ConfigurationKey.environmentName(of: name)
-            throw ConfigurationError("\(setting) names \(path), which cannot be read: \(FileFault.cause(path)).")
+            throw ConfigurationError(
+                "\(setting) names \(path), which cannot be read: \(FileFault.cause(path)).",
+                isUnreadableFile: true
+            )
         }
         return String(text.reversed().drop(while: \.isNewline).reversed())
     }

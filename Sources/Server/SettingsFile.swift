@@ -9,7 +9,7 @@ struct SettingsFile {
 
     init(_ path: String, of setting: ConfigurationKey) throws(ConfigurationError) {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError("`\(setting.name)`: \(path) cannot be read: \(FileFault.cause(path)).")
+            throw ConfigurationError("`\(setting.name)`: \(path) cannot be read: \(FileFault.cause(path)).", isUnreadableFile: true)
         }
         try self.init(yaml: String(decoding: data, as: UTF8.self), name: path)
     }

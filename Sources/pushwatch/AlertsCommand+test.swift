@@ -60,7 +60,7 @@ extension AlertsCommand {
             let notified = try await TestNotification.receivers(notifiedSince: .now() - .seconds(7 * 86_400), on: pool)
             let known = configured + notified.filter { !configured.contains($0) }
             if let unknown = receivers.first(where: { !known.contains($0) }) {
-                throw CommandFailure.usage("No receiver is called `\(unknown)`; there are \(known.joined(separator: ", ")).")
+                throw CommandFailure.check("No receiver is called `\(unknown)`; there are \(known.joined(separator: ", ")).")
             }
             guard !known.isEmpty else {
                 throw CommandFailure.check("No receiver is configured: nobody would be notified. See alerts/receivers.example.yml.")

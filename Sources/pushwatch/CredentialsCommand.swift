@@ -20,12 +20,18 @@ struct CredentialsCommand: AsyncParsableCommand {
             abstract: "Send each provider a push to a token that cannot exist, and show whether the credential was accepted.",
             discussion: """
                 No device receives anything. Also shows the age of each key file, and how far this machine's clock deviates from the provider's. \
-                Exits with 1 if a credential is rejected, with 3 if a provider cannot be reached.
+                Exits with 1 if a credential is rejected, with 3 if one is not tested: the provider does not answer, or with a server error.
                 """
         )
 
         @OptionGroup var options: ConfigurationOptions
-        @Option(help: "The bundle id to test APNs with; a key may be limited to some.") var app = CredentialCheck.usualApp
+        @Option(
+            help: """
+                The app to test a credential with that is configured for every app; an APNs key may be limited to some. \
+                \(CredentialCheck.usualApp) unless given, which need not exist.
+                """
+        )
+        var app: String?
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
@@ -33,7 +39,11 @@ struct CredentialsCommand: AsyncParsableCommand {
             let configuration = try await options.load()
             let verdicts: [CredentialCheck.Verdict]
             do {
-                verdicts = try await CredentialCheck.run(configuration, app: app, logger: Logger(label: "credentials"))
+                verdicts = try await CredentialCheck.run(
+                    configuration,
+                    app: app ?? CredentialCheck.usualApp,
+                    logger: Logger(label: "credentials")
+                )
             } catch let error as ConfigurationError {
                 throw CommandFailure.check(error.description)
             }
@@ -50,8 +60,10 @@ struct CredentialsCommand: AsyncParsableCommand {
         }
 
         private func line(_ verdict: CredentialCheck.Verdict) -> String {
+            let chosen = app == nil && verdict.app == CredentialCheck.usualApp ? " (choose one with --app)" : ""
             var line =
-                "\(verdict.credential) \(verdict.environment): \(verdict.state) (\(verdict.detail)); \(verdict.app) at \(verdict.endpoint)"
+                "\(verdict.credential) \(verdict.environment): \(verdict.state.text) (\(verdict.detail)); app \(verdict.app)\(chosen) at "
+                + verdict.endpoint
             if let days = verdict.keyAgeDays { line += "; key file \(days) days old" }
             if let seconds = verdict.clockAheadSeconds {
                 line +=

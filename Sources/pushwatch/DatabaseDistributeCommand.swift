@@ -63,7 +63,7 @@ struct DatabaseDistributeCommand: AsyncParsableCommand {
     private func checkMigrations(_ configuration: ServerConfiguration, _ database: PostgresConfiguration) async throws {
         let migrator = Migrator(configuration: database, directory: configuration.migrationsDirectory, logger: Logger(label: "migrate"))
         guard let missing = try await migrator.status().first(where: { $0.appliedAt == nil }) else { return }
-        throw CommandFailure.check("The database lacks migration \(missing.name). Run `pushwatch migrate`, then this again.")
+        throw CommandFailure.environment("The database lacks migration \(missing.name). Run `pushwatch migrate`, then this again.")
     }
 
     private func show(_ event: TableDistribution.Event) {

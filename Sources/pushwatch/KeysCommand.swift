@@ -200,6 +200,7 @@ private func withKeys<Value>(
         do {
             return try await pool.withTransaction { try await body(APIKeyStore($0), $0) }
         } catch let refusal as APIKeyStore.Refusal {
+            if case .notActive = refusal { throw CommandFailure.check(refusal.description) }
             throw CommandFailure.usage(refusal.description)
         }
     }

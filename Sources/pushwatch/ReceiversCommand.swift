@@ -20,8 +20,8 @@ struct ReceiversCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the receivers: the last delivery, what is pending, and what is dead-lettered.",
             discussion: """
-                Receivers are those of this configuration, and those that notifications were addressed to. CONFIGURED is `no` for a receiver \
-                that this configuration does not have.
+                Receivers are those of this configuration, and those that notifications were addressed to. CONFIGURED HERE is `no` for a \
+                receiver that the configuration of this command does not have: a running service may have it.
                 """
         )
 
@@ -63,7 +63,7 @@ struct ReceiversCommand: AsyncParsableCommand {
                     "\(row.summary.pending)", "\(row.summary.deadLettered)", row.summary.lastError ?? "",
                 ]
             }
-            let header = ["RECEIVER", "CONFIGURED", "LAST DELIVERED", "PENDING", "DEAD-LETTERED", "LAST ERROR"]
+            let header = ["RECEIVER", "CONFIGURED HERE", "LAST DELIVERED", "PENDING", "DEAD-LETTERED", "LAST ERROR"]
             Terminal.printLine(TextTable(header, cells).text)
         }
     }
@@ -87,7 +87,7 @@ struct ReceiversCommand: AsyncParsableCommand {
                 guard known.contains(receiver) else {
                     if let fault = registry.fault { throw CommandFailure.check(fault) }
                     let names = known.isEmpty ? "none is configured" : "expected one of \(known.sorted().joined(separator: ", "))"
-                    throw CommandFailure.usage("There is no receiver `\(receiver)`: \(names).")
+                    throw CommandFailure.check("There is no receiver `\(receiver)`: \(names).")
                 }
                 let count = try await NotificationHistory.retry(receiver, recording: AuditRecorder(by: author), on: pool)
                 if json { return try Terminal.printLine(json: ["retried": count]) }

@@ -26,6 +26,7 @@ struct RulesCommand: AsyncParsableCommand {
         @OptionGroup var history: HistoryOptions
 
         func run() async throws {
+            try AlertsLocation.requireDirectory(location.directory)
             var report = RuleCheck.report(alertsDirectory: location.directory)
             let receivers = "\(location.directory)/receivers.yml"
             report.findings += ReceiverFile.check(path: receivers, environment: ProcessInfo.processInfo.environment, rules: report.rules)
@@ -48,6 +49,7 @@ struct RulesCommand: AsyncParsableCommand {
         @OptionGroup var location: AlertsLocation
 
         func run() async throws {
+            try AlertsLocation.requireDirectory(location.directory)
             let receivers = try ReceiverFile.routing(path: "\(location.directory)/receivers.yml").map(ReceiverTest.init)
             let (report, findings) = RuleTestRunner.run(alertsDirectory: location.directory, receivers)
             for finding in findings { Terminal.printError(finding.description) }

@@ -40,10 +40,25 @@ struct ServeCommand: AsyncParsableCommand {
         let logger = Logger(label: "pushwatch")
         hooks.onListening = { url in logger.notice("listening", metadata: ["url": "\(url)"]) }
         do {
+            try requireTokenKeys(configuration)
             try await PushwatchServer(configuration: configuration, metrics: metrics, hooks: hooks, logger: logger).run()
-        } catch let error as MigrationError {
-            throw CommandFailure.environment(error.message)
+        } catch {
+            throw reason(error, format: configuration.logFormat, logger)
         }
+    }
+
+    /// Why it ends: in the log's own format where that is JSON, whose readers parse every line.
+    private func reason(_ error: any Error, format: String, _ logger: Logger) -> any Error {
+        let failure = (error as? MigrationError).map { CommandFailure.environment($0.message) } ?? CommandFailure(error)
+        guard let failure else { return error }
+        guard format == "json" else { return failure }
+        logger.critical("\(failure.message)")
+        return CommandFailure(message: "", code: failure.code)
+    }
+
+    /// A setting that is missing is wrong usage, as a database that is not configured.
+    private func requireTokenKeys(_ configuration: ServerConfiguration) throws {
+        do throws(ConfigurationError) { _ = try configuration.tokenCipher() } catch { throw CommandFailure.usage(error.description) }
     }
 
     private func roles() throws -> Set<ServerConfiguration.Role> {

@@ -110,8 +110,13 @@ struct ThrottlesCommand: AsyncParsableCommand {
                     app: app,
                     recording: AuditRecorder(by: author)
                 )
-                if json { return try Terminal.printLine(json: ["removed": removed]) }
-                Terminal.printLine(removed == 0 ? "No throttle matches." : "Removed \(removed).")
+                if json {
+                    try Terminal.printLine(json: ["removed": removed])
+                } else if removed > 0 || all {
+                    Terminal.printLine("Removed \(removed).")
+                }
+                // Of a mistyped app, a script would go on as if its throttle were removed.
+                guard removed > 0 || all else { throw CommandFailure.check("No throttle matches; `pushwatch throttles list` lists them.") }
             }
         }
     }

@@ -184,8 +184,8 @@ struct RuleFileTests {
             "of: { provider: apns, platform: android }",
             "8:43: error: ratio.of.platform: no attempt has this platform with this provider"
         ),
-        ratio("above: 3%", "7:11: error: the same key twice: above"),
-        baseline("above: 3", "7:11: error: the same key twice: above"),
+        ratio("above: 3%", "8:11: error: the same key twice: above, first in line 7"),
+        baseline("above: 3", "8:11: error: the same key twice: above, first in line 7"),
         baseline("reference: 36h", "8:22: error: baseline.reference: 1d12h is impossible here: it must be whole days, from 1d to 28d"),
         baseline(
             "longer_windows: [6h, 2h]",

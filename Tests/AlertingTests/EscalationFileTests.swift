@@ -78,7 +78,7 @@ struct EscalationFileTests {
     @Test(
         "a step that can notify nobody is an error of rules check, and its receivers count as reached",
         arguments: [
-            ("[{ receivers: [log] }, { receivers: [b, c] }]", ":10:1: error: no receiver of this step notifies people"),
+            ("[{ receivers: [log] }, { receivers: [b, c] }]", ":10:6: error: no receiver of this step notifies people"),
             ("[{ receivers: [b, c] }, { receivers: [a, b] }]", "every page is notified to a, b before this step, so it notifies nobody"),
             ("[{ receivers: [b] }, { receivers: [log, a] }]", "no alert reaches the receiver 'c'"),
             ("[{ receivers: [b] }, { receivers: [c, log] }]", nil),

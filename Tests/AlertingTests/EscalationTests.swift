@@ -1,6 +1,7 @@
 import AlertRules
 import Foundation
 import HTTPClient
+import Logging
 import Postgres
 import PushContract
 import Synchronization
@@ -62,12 +63,18 @@ struct EscalationTests {
         )
     }
 
-    private static func notifier(_ pool: PostgresPool, _ set: ReceiverSet, _ clock: HandClock, _ wire: Wire) -> Notifier {
+    private static func notifier(
+        _ pool: PostgresPool,
+        _ set: ReceiverSet,
+        _ clock: HandClock,
+        _ wire: Wire,
+        logger: Logger = .silent
+    ) -> Notifier {
         Notifier(
             pool: pool,
             receivers: ReceiverRegistry(set, logger: .silent),
             configuration: NotifierConfiguration(externalURL: "https://push.example.org", leaseDuration: .seconds(60)),
-            logger: .silent,
+            logger: logger,
             now: { clock.now },
             jitter: { 1 },
             send: wire.send
@@ -123,6 +130,19 @@ struct EscalationTests {
             clock.advance(.seconds(600))
             try await notifier.deliverDue()
             #expect(wire.all.sorted() == ["a firing", "a resolved", "b firing", "b resolved", "c firing", "c resolved"])
+        }
+    }
+
+    @Test("the log has the alert's id as other lines have it")
+    func logged() async throws {
+        try await withDatabase { pool in
+            let clock = HandClock()
+            let id = try await fire(pool, at: clock.now)
+            let log = RecordingLog { "\($0.message)" == "a page is escalated" }
+            let notifier = Self.notifier(pool, Self.set(), clock, Wire(), logger: log.logger)
+            try await notifier.deliverDue()
+            try await run(notifier, clock, seconds: 60)
+            #expect(log.events.map { "\($0.metadata?["alertId"] ?? "")" } == [id.uuidString.lowercased()])
         }
     }
 

@@ -113,7 +113,7 @@ struct NotifierTests {
             #expect(try await states(pool) == ["firing pending"])
             let id = try #require(try await AlertStore.open(on: pool).first?.id)
             let record = try #require(try await NotificationHistory.notificationAttempts(of: id, on: pool).first)
-            #expect(record.status == nil && record.error == "notWritten (ConnectFailed): connection refused")
+            #expect(record.status == nil && record.error == "connection refused (ConnectFailed)")
         }
     }
 

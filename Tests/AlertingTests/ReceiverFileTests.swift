@@ -62,7 +62,7 @@ struct ReceiverFileTests {
     @Test(
         "what no alert takes, and whom no alert reaches, is an error",
         arguments: [
-            ("[{ rule: [Auth*], receivers: [phone] }]", "", ":5:1: error: no rule is called 'Auth*', so this route matches nothing"),
+            ("[{ rule: [Auth*], receivers: [phone] }]", "", ":5:4: error: no rule is called 'Auth*', so this route matches nothing"),
             ("[{ rule: [Slow], severity: [page], receivers: [phone] }]", "", "no rule of this route has the severity page"),
             ("[{ labels: { team: web }, receivers: [phone] }]", "", "no alert of this route has the label team with 'web'"),
             ("[{ labels: { provider: apsn }, receivers: [phone] }]", "", "no alert of this route has the label provider with 'apsn'"),
@@ -90,7 +90,7 @@ struct ReceiverFileTests {
             ),
             (
                 "[{ severity: [page, critical, ticket, info], receivers: [log, phone] }]", "fallback: []",
-                "yml:6:1: error: an empty fallback is none"
+                "yml:6:11: error: an empty fallback is none"
             ),
             (
                 "[{ severity: [page, critical], receivers: [phone] }, { labels: { provider: fcm }, receivers: [log] }]",
@@ -257,6 +257,31 @@ struct ReceiverFileTests {
     func faults(_ text: String, _ line: Int) {
         let fault = #expect(throws: ReceiverFile.Fault.self) { try ReceiverFile.parse(text) }
         #expect(fault?.line == line, "\(fault.map(String.init(describing:)) ?? "")")
+    }
+
+    @Test("`rules check` lists every fault with its line and column, and what a misspelt key was meant to be")
+    func everyFault() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("faults-\(UUID().uuidString).yml")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try """
+        receivers:
+          - name: a
+            webhok: { url: "https://example.org" }
+            repeet: 4h
+          - name: b
+            webhook: { url: nope }
+          - name: c
+            email: { server: "smtp://mail", from: a@b.example, to: [] }
+        routes:
+          - receivers: [a, d]
+        """.write(to: file, atomically: true, encoding: .utf8)
+        let findings = ReceiverFile.check(path: file.path, environment: [:], rules: [])
+        #expect(
+            findings.map { "\($0.position.line):\($0.position.column)" } == ["3:5", "4:5", "6:21", "8:60", "10:20"],
+            "\(findings)"
+        )
+        #expect(findings.first?.message.hasPrefix("unknown key 'webhok'; did you mean 'webhook'? known: name, ") == true)
+        #expect(findings.last?.message == "there is no receiver 'd'; defined: a, b, c")
     }
 
     @Test("a broken file keeps the old receivers")

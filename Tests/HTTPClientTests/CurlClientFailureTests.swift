@@ -1,10 +1,11 @@
-import HTTPClient
 import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import HTTPClient
 
 @Suite(.timeLimit(.minutes(1)))
 struct CurlClientFailureTests {
@@ -21,7 +22,19 @@ struct CurlClientFailureTests {
             let failure = await failure(client, .init(url: "http://127.0.0.1:\(port)/", body: [1]))
             #expect(failure?.phase == .notWritten)
             #expect(failure?.kind == .connect)
+            #expect(failure?.description == "cannot connect to 127.0.0.1:\(port) (ConnectFailed)")
         }
+    }
+
+    @Test("a failure says in words what happened, once, with its code")
+    func inWords() {
+        let silent = OutboundFailure(.unanswered, .timeout, detail: "no answer in time")
+        #expect(silent.description == "no answer in time (ResponseTimeout)")
+        let lost = OutboundFailure(.unanswered, .reset, detail: "the connection was lost")
+        #expect(lost.description == "no answer: the connection was lost (ConnectionReset)")
+        let through = "Failed to connect to ::1 port 25 via proxy after 3 ms: Timeout was reached"
+        #expect(CurlText.plain(through) == "cannot connect to [::1]:25 via proxy: Timeout was reached")
+        #expect(CurlText.plain("Could not resolve host: x") == "Could not resolve host: x")
     }
 
     @Test("a name that does not resolve is not written")

@@ -135,6 +135,24 @@ struct ConfigurationTests {
         _ = try await ServerConfiguration.load(file: nil, environment: environment)
     }
 
+    @Test("a value in the place of a section, and a key that stands twice, are refused with what to change")
+    func sections() async throws {
+        try await withTestDirectory { directory in
+            let yaml = directory + "/pushwatch.yml"
+            for (text, sentence) in [
+                ("http: 8080\n", "`http` has no value of its own; the settings under it are `http.host`, `http.port`, "),
+                ("http:\n  port: 1\n\nhttp:\n  host: x\n", "the same key twice: http, first in line 1 (line 4, column 1)"),
+                ("http: {port: 1, port: 2}\n", "the same key twice: port (line 1, column 8)"),
+            ] {
+                try text.write(toFile: yaml, atomically: true, encoding: .utf8)
+                let error = await #expect(throws: ConfigurationError.self) {
+                    try await ServerConfiguration.load(file: yaml, environment: ["PUSHWATCH_DATABASE_URL": "dbname=u"])
+                }
+                #expect(error?.description.contains(sentence) == true, "\(error?.description ?? "")")
+            }
+        }
+    }
+
     @Test("how long attempts and their counts are kept")
     func retention() async throws {
         let plan = try await ServerConfiguration.load(file: nil, environment: ["PUSHWATCH_DATABASE_URL": "dbname=u"]).partitionPlan

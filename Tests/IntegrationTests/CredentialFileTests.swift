@@ -165,6 +165,14 @@ import Testing
             #expect(verdict.state == .unreachable && verdict.detail.contains("BadPath"), "\(verdict)")
             let bare = await CredentialCheck.verdict(BareServer(), entry, now: { .now() })
             #expect(bare.state == .unreachable && bare.detail.contains("404"), "\(bare)")
+            let failing = PushOutcome.failed(
+                Classification(.provider5xx, retry: .backoff),
+                code: "UNAVAILABLE",
+                detail: "FCM answered 503 UNAVAILABLE",
+                httpStatus: 503
+            )
+            let untested = await CredentialCheck.verdict(BareServer(outcome: failing), entry, now: { .now() })
+            #expect(untested.state.text == "not tested" && untested.detail == "FCM answered 503 UNAVAILABLE", "\(untested)")
         }
     }
 
@@ -296,9 +304,8 @@ extension WholeService {
 
 /// Answers as any web server does.
 private struct BareServer: PushProvider {
+    var outcome = PushOutcome.failed(Classification(.unknown, retry: .never), detail: "not found", httpStatus: 404)
     var credential: String { "key" }
 
-    func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
-        .failed(Classification(.unknown, retry: .never), detail: "not found", httpStatus: 404)
-    }
+    func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome { outcome }
 }

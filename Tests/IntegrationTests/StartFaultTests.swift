@@ -178,6 +178,19 @@ extension WholeService {
             }
         }
 
+        @Test("with `log.format: json` every line is JSON, the last one the reason why it ends")
+        func reasonInJSON() async throws {
+            try await withDatabaseURL(migrated: false) { database in
+                let done = try await serve(["DATABASE_URL": database, "LOG_FORMAT": "json"])
+                #expect(done.code == 3)
+                let lines = try done.output.split(separator: "\n").map { line in
+                    try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(done.output)")
+                }
+                let last = try #require(lines.last)
+                #expect(last["level"] as? String == "critical" && (last["msg"] as? String)?.contains("Run `pushwatch migrate`") == true)
+            }
+        }
+
         @Test("an expired partition that cannot be dropped stops no start: it is logged and counted")
         func partitionThatStays() async throws {
             try await withDatabaseURL { database in

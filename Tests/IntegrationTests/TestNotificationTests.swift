@@ -58,7 +58,7 @@ extension WholeService {
                         #expect(try await firing() == 0)
                         #expect(try await pool.query("SELECT count(*) FROM notifications WHERE state = 'pending'")[0].decode(Int.self) == 0)
                         let misspelt = try await test(database, ["--receiver", "pagr"])
-                        #expect(misspelt.code == 2 && misspelt.output.contains("No receiver is called `pagr`"), "\(misspelt.output)")
+                        #expect(misspelt.code == 1 && misspelt.output.contains("No receiver is called `pagr`"), "\(misspelt.output)")
                     }
                     #expect(try await server.terminate().code == 0)
                 }

@@ -107,5 +107,8 @@ import Testing
         #expect(detail.contains("field message.token"))
         #expect(detail.contains("quota device:(token)"))
         #expect(!detail.contains(Samples.fcmToken))
+        let unavailable = #"{"error":{"code":503,"status":"UNAVAILABLE","message":"UNAVAILABLE"}}"#
+        let once = FCMResponse(OutboundResponse(status: 503, body: Array(unavailable.utf8)), now: Samples.moment)
+        #expect(once.outcome(latency: .zero, target: Samples.target(.fcm)).detail == "FCM answered 503 UNAVAILABLE")
     }
 }

@@ -1,7 +1,7 @@
 /// Guesses what a misspelt word was meant to be.
-enum Nearest {
+package enum Nearest {
     /// The known name within two edits, if any.
-    static func name(to text: String, among known: [String]) -> String? {
+    package static func name(to text: String, among known: [String]) -> String? {
         let scored = known.map { (name: $0, editDistance: editDistance(Array(text), Array($0))) }
         return scored.filter { $0.editDistance <= 2 && $0.editDistance < $0.name.count }.min { $0.editDistance < $1.editDistance }?.name
     }

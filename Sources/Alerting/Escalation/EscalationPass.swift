@@ -31,7 +31,7 @@ struct EscalationPass {
             logger.warning(
                 "a page is escalated",
                 metadata: [
-                    "alert": "\(id)", "step": "\(taken.step)", "reason": "\(taken.reason.rawValue)",
+                    "alertId": "\(id.uuidString.lowercased())", "step": "\(taken.step)", "reason": "\(taken.reason.rawValue)",
                     "receivers": "\(taken.receivers.joined(separator: ","))",
                 ]
             )

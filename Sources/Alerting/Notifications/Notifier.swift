@@ -214,8 +214,8 @@ package final class Notifier: Service, Sendable {
 
     private func report(_ message: AlertNotification, _ outcome: NotificationOutcome) {
         let metadata: Logger.Metadata = [
-            "receiver": "\(message.receiver)", "alert": "\(message.rule)", "kind": "\(message.kind.rawValue)",
-            "error": "\(outcome.error ?? "")",
+            "receiver": "\(message.receiver)", "alert": "\(message.rule)", "alertId": "\(message.alertId.uuidString.lowercased())",
+            "kind": "\(message.kind.rawValue)", "error": "\(outcome.error ?? "")",
         ]
         switch outcome.result {
         case .delivered where outcome.error != nil: logger.warning("notification delivered in part", metadata: metadata)

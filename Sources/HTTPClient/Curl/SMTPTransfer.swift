@@ -40,7 +40,7 @@ final class SMTPTransfer {
         var reply = 0
         pw_easy_get_long(easy, CURLINFO_RESPONSE_CODE, &reply)
         let words = String(cString: errorText)
-        let text = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
+        let text = CurlText.plain(words.isEmpty ? String(cString: curl_easy_strerror(code)) : words)
         if code == CURLE_OK { return .success(MailReply(code: reply, refusals: refusals, latency: latency)) }
         // A refusal by the server counts as a reply, whatever libcurl's result code is.
         if (400..<600).contains(reply) { return .success(MailReply(code: reply, text: text, latency: latency)) }

@@ -11,7 +11,7 @@ extension Transfer {
             wasLost: wasLost,
             wasRefused: wasRefused,
             connectionId: localPort,
-            text: hasFailureText ? failureText : String(cString: curl_easy_strerror(code))
+            text: CurlText.plain(hasFailureText ? failureText : String(cString: curl_easy_strerror(code)))
         )
         return .failure(diagnosis.failure(latency: latency))
     }

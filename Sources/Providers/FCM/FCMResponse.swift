@@ -85,7 +85,7 @@ struct FCMResponse: Sendable, Hashable {
         var detail = "FCM answered \(status)\(code.map { " \($0)" } ?? " without an error code")"
         if !fields.isEmpty { detail += ", field \(fields.joined(separator: ", "))" }
         if !quotaSubjects.isEmpty { detail += ", quota \(quotaSubjects.joined(separator: ", "))" }
-        if let message { detail += ": \(message)" }
+        if let message, message != code { detail += ": \(message)" }
         return detail
     }
 }

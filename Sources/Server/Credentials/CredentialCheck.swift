@@ -8,7 +8,13 @@ package import PushContract
 package enum CredentialCheck {
     /// The result of testing one credential.
     package struct Verdict: Sendable, Encodable {
-        package enum State: String, Sendable, Encodable { case accepted, refused, unreachable }
+        package enum State: String, Sendable, Encodable {
+            case accepted, refused
+            /// Nothing is known of the credential: no answer, a server error, or no provider at the endpoint.
+            case unreachable
+
+            package var text: String { self == .unreachable ? "not tested" : rawValue }
+        }
 
         package var credential: String
         package var provider: Provider
@@ -100,15 +106,16 @@ package enum CredentialCheck {
         let outcome = await provider.send(message, to: target, attemptId: "credential-check", now: start)
         let end = now()
         let code = outcome.providerErrorCode ?? outcome.httpStatus.map(String.init) ?? "no answer"
+        let description = outcome.detail.contains(code) ? outcome.detail : "\(code). \(outcome.detail)"
         let isJudged = outcome.status == .sent || outcome.providerErrorCode.map { !["BadPath", "MethodNotAllowed"].contains($0) } ?? false
         let (state, detail): (Verdict.State, String) =
             switch outcome.reasonCode {
             // The key is fine and the app is not its own: a matter of the app it was tried with.
             case .auth where outcome.refusalScope == .topic && entry.apps.isEmpty:
                 (.accepted, "answered \(code): the key may not push to this app")
-            case .auth: (.refused, "\(code). \(outcome.detail)")
-            case .network, .provider5xx: (.unreachable, "\(code). \(outcome.detail)")
-            case .unknown where outcome.refusalScope == .credential: (.refused, "\(code). \(outcome.detail)")
+            case .auth: (.refused, description)
+            case .network, .provider5xx: (.unreachable, description)
+            case .unknown where outcome.refusalScope == .credential: (.refused, description)
             // Any web server has a 404.
             case _ where !isJudged:
                 (

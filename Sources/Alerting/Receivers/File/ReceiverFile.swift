@@ -10,6 +10,7 @@ package enum ReceiverFile {
     struct Fault: Error, CustomStringConvertible {
         var path: String
         var line: Int?
+        var column: Int?
         var message: String
         var description: String { "\(path)\(line.map { ":\($0)" } ?? ""): \(message)" }
     }
@@ -22,49 +23,54 @@ package enum ReceiverFile {
         try set(ReceiverYAML(path: path, environment: environment, missing: nil), text)
     }
 
-    /// Findings about a file where its secrets are not available: `${NAME}` without a value is a warning here. None when there is no file.
+    /// All findings about a file where its secrets are not available: `${NAME}` without a value is a warning here. None without a file.
     ///
     /// - Parameter rules: whose alerts the routes are for.
     package static func check(path: String, environment: [String: String], rules: [AlertRule]) -> [Finding] {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         let missing = ReceiverYAML.MissingNames()
+        let all = ReceiverYAML.FaultList()
         var findings: [Finding] = []
         do {
             let text = try text(of: path)
-            let set = try set(ReceiverYAML(path: path, environment: environment, missing: missing), text)
-            findings = try routeFindings(set, rules: rules, text, path: path)
+            let set = try set(ReceiverYAML(path: path, environment: environment, missing: missing, all: all), text)
+            // Where a receiver or a route is missing, what it would reach is not known.
+            if all.faults.isEmpty { findings = try routeFindings(set, rules: rules, text, path: path) }
         } catch let fault as Fault {
-            return [Finding(.error, at: SourcePosition(file: path, line: fault.line ?? 1, column: 1), fault.message)]
+            all.add(fault)
         } catch {
             return [Finding(.error, at: SourcePosition(file: path, line: 1, column: 1), "\(error)")]
         }
-        return findings
-            + missing.names.map {
-                Finding(.warning, at: SourcePosition(file: path, line: $0.line, column: 1), "the environment here has no \($0.name)")
-            }
+        findings += all.faults.map {
+            Finding(.error, at: SourcePosition(file: path, line: $0.line ?? 1, column: $0.column ?? 1), $0.message)
+        }
+        findings += missing.names.map {
+            Finding(.warning, at: SourcePosition(file: path, line: $0.line, column: $0.column), "the environment here has no \($0.name)")
+        }
+        return findings.sorted()
     }
 
     private static func routeFindings(_ set: ReceiverSet, rules: [AlertRule], _ text: String, path: String) throws -> [Finding] {
         let check = RouteCheck(set, rules: rules)
         let file = try Yams.compose(yaml: text)?.mapping
-        func lines(_ list: Node?) -> [Int] { list?.sequence?.map { $0.mark?.line ?? 1 } ?? [] }
-        func error(_ line: Int, _ message: String) -> Finding {
-            Finding(.error, at: SourcePosition(file: path, line: line, column: 1), message)
+        func nodes(_ list: Node?) -> [Node] { list?.sequence.map { Array($0) } ?? [] }
+        func error(_ node: Node?, _ message: String) -> Finding {
+            Finding(.error, at: SourcePosition(file: path, line: node?.mark?.line ?? 1, column: node?.mark?.column ?? 1), message)
         }
-        let routes = zip(set.routes, lines(file?["routes"])).compactMap { route, line in check.problem(of: route).map { error(line, $0) } }
-        let steps = lines(file?["escalate"]?["steps"]).enumerated().compactMap { index, line in
-            check.problem(ofStep: index + 1).map { error(line, $0) }
+        let routes = zip(set.routes, nodes(file?["routes"])).compactMap { route, node in check.problem(of: route).map { error(node, $0) } }
+        let steps = nodes(file?["escalate"]?["steps"]).enumerated().compactMap { index, node in
+            check.problem(ofStep: index + 1).map { error(node, $0) }
         }
         // Who writes an empty list means nobody; it means everybody.
         let fallback = file?["fallback"].flatMap { node in
             node.sequence?.isEmpty == true
                 ? error(
-                    node.mark?.line ?? 1,
+                    node,
                     "an empty fallback is none: alerts that match no route go to every receiver; name receivers, or remove it"
                 ) : nil
         }
         let tickets = check.silentTickets().map { Finding(.warning, at: SourcePosition(file: path, line: 1, column: 1), $0) }
-        return routes + steps + [fallback, tickets].compactMap(\.self) + check.faults().map { error(1, $0) }
+        return routes + steps + [fallback, tickets].compactMap(\.self) + check.faults().map { error(nil, $0) }
     }
 
     /// The routing, where the secrets are not available. Nil when there is no file; throws when it is broken.
@@ -83,34 +89,35 @@ package enum ReceiverFile {
     private static func set(_ yaml: ReceiverYAML, _ text: String) throws -> ReceiverSet {
         let root: Node?
         do { root = try Yams.compose(yaml: text) } catch {
-            throw Fault(path: yaml.path, line: (error as? YamlError)?.line, message: "not YAML: \(YAMLFault.text(of: error))")
+            let position = YAMLFault.position(of: error)
+            throw Fault(path: yaml.path, line: position?.line, column: position?.column, message: "not YAML: \(YAMLFault.text(of: error))")
         }
         guard let root else { throw Fault(path: yaml.path, message: "the file is empty; `receivers: []` says that there are none") }
         let keys = try yaml.mapping(root, keys: ["receivers", "routes", "fallback", "escalate", "duty"])
         var receivers: [ReceiverConfiguration] = []
+        // With those that cannot be read: a route that names one is none the worse.
+        var known: [String] = []
         for node in try yaml.list(keys["receivers"]) {
-            let receiver = try ReceiverSettings(yaml: yaml).receiver(node)
-            guard !receivers.contains(where: { $0.name == receiver.name }) else {
-                throw yaml.fault(node, "the receiver '\(receiver.name)' is defined twice")
+            let receiver = try yaml.reading { () throws -> ReceiverConfiguration in
+                let receiver = try ReceiverSettings(yaml: yaml).receiver(node)
+                guard !known.contains(receiver.name) else { throw yaml.fault(node, "the receiver '\(receiver.name)' is defined twice") }
+                return receiver
             }
-            receivers.append(receiver)
+            if let receiver { receivers.append(receiver) }
+            if let name = receiver?.name ?? node["name"]?.scalar?.string { known.append(name) }
         }
-        let reader = RouteSettings(yaml: yaml, known: receivers.map(\.name))
-        let duties = try DutySettings(yaml: yaml, receivers: reader).duties(keys["duty"])
-        return ReceiverSet(
+        let reader = RouteSettings(yaml: yaml, known: known)
+        let duties = try yaml.reading { try DutySettings(yaml: yaml, receivers: reader).duties(keys["duty"]) }
+        var set = ReceiverSet(
             receivers: receivers,
-            routes: try yaml.list(keys["routes"]).map(reader.route),
-            fallback: try yaml.list(keys["fallback"]).map(reader.receiver),
-            escalation: try EscalationSettings(yaml: yaml, receivers: reader, duties: duties).policy(keys["escalate"], duty: keys["duty"])
+            routes: try yaml.each(keys["routes"], reader.route),
+            fallback: try yaml.each(keys["fallback"], reader.receiver)
         )
-    }
-}
-
-extension YamlError {
-    fileprivate var line: Int? {
-        switch self {
-        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
-        default: nil
+        // Its steps name the lists of `duty`.
+        if let duties {
+            let settings = EscalationSettings(yaml: yaml, receivers: reader, duties: duties)
+            set.escalation = try yaml.reading { try settings.policy(keys["escalate"], duty: keys["duty"]) } ?? nil
         }
+        return set
     }
 }

@@ -1,3 +1,4 @@
+import AlertRules
 import Foundation
 import Synchronization
 import Yams
@@ -9,11 +10,19 @@ struct ReceiverYAML {
         struct Name: Hashable {
             var name: String
             var line: Int
+            var column: Int
         }
 
         private let found = Mutex<[Name]>([])
         var names: [Name] { found.withLock { $0 } }
-        func add(_ name: String, line: Int) { found.withLock { $0.append(Name(name: name, line: line)) } }
+        func add(_ name: Name) { found.withLock { $0.append(name) } }
+    }
+
+    /// The faults of a file that is read to its end in spite of them.
+    final class FaultList: Sendable {
+        private let found = Mutex<[ReceiverFile.Fault]>([])
+        var faults: [ReceiverFile.Fault] { found.withLock { $0 } }
+        func add(_ fault: ReceiverFile.Fault) { found.withLock { $0.append(fault) } }
     }
 
     /// A placeholder for a value that is not known here; such a text cannot be checked.
@@ -23,6 +32,8 @@ struct ReceiverYAML {
     let environment: [String: String]
     /// Nil: a name without a value is an error.
     let missing: MissingNames?
+    /// Nil: the first fault ends the reading.
+    var all: FaultList?
 
     func mapping(_ node: Node, keys known: [String]) throws -> [String: Node] {
         try mapping(node, known: known)
@@ -41,6 +52,26 @@ struct ReceiverYAML {
         guard let node else { return [] }
         guard let sequence = node.sequence else { throw fault(node, "expected a list") }
         return Array(sequence)
+    }
+
+    /// What `read` makes of each node of a list. Where all faults are collected, what cannot be read is left out.
+    func each<Value>(_ node: Node?, _ read: (Node) throws -> Value) throws -> [Value] {
+        var values: [Value] = []
+        for node in try reading({ try list(node) }) ?? [] {
+            if let value = try reading({ try read(node) }) { values.append(value) }
+        }
+        return values
+    }
+
+    /// What `read` returns. Where all faults are collected, nil for what cannot be read.
+    func reading<Value>(_ read: () throws -> Value) throws -> Value? {
+        do {
+            return try read()
+        } catch let fault as ReceiverFile.Fault {
+            guard let all else { throw fault }
+            all.add(fault)
+            return nil
+        }
     }
 
     /// A string in which every `${NAME}` is replaced.
@@ -73,7 +104,7 @@ struct ReceiverYAML {
     }
 
     func fault(_ node: Node, _ message: String) -> ReceiverFile.Fault {
-        ReceiverFile.Fault(path: path, line: node.mark?.line, message: message)
+        ReceiverFile.Fault(path: path, line: node.mark?.line, column: node.mark?.column, message: message)
     }
 
     private func mapping(_ node: Node, known: [String]?) throws -> [String: Node] {
@@ -81,19 +112,28 @@ struct ReceiverYAML {
             throw fault(node, known.map { "expected a mapping with \($0.joined(separator: ", "))" } ?? "expected names with texts")
         }
         var result: [String: Node] = [:]
+        var unknown: [ReceiverFile.Fault] = []
         for (key, value) in mapping {
-            guard let name = key.string, known?.contains(name) ?? true else {
-                throw fault(key, "unknown key '\(key.string ?? "?")'; known: \(known?.joined(separator: ", ") ?? "")")
+            if let name = key.string, known?.contains(name) ?? true {
+                result[name] = value
+            } else {
+                unknown.append(fault(key, unknownKey(key.string ?? "?", known ?? [])))
             }
-            result[name] = value
         }
-        return result
+        guard let first = unknown.first else { return result }
+        for fault in unknown.dropFirst() { all?.add(fault) }
+        throw first
+    }
+
+    private func unknownKey(_ name: String, _ known: [String]) -> String {
+        let hint = Nearest.name(to: name, among: known).map { "did you mean '\($0)'? " } ?? ""
+        return "unknown key '\(name)'; \(hint)known: \(known.joined(separator: ", "))"
     }
 
     private func value(_ name: String, of key: String, at node: Node) throws -> String {
         if let value = environment[name], !value.isEmpty { return value }
         guard let missing else { throw fault(node, "'\(key)': the environment has no \(name)") }
-        missing.add(name, line: node.mark?.line ?? 1)
+        missing.add(MissingNames.Name(name: name, line: node.mark?.line ?? 1, column: node.mark?.column ?? 1))
         return Self.unknown
     }
 }

@@ -21,7 +21,7 @@ extension AlertPage {
         let id = try call.alertId()
         let form = try await call.form()
         let done = try await call.site.actions.acknowledge(id, recording: try call.audit())
-        call.context.logger.info("alert acknowledged", metadata: ["alertId": "\(id)", "stillOpen": "\(done)"])
+        call.context.logger.info("alert acknowledged", metadata: ["alertId": "\(id.uuidString.lowercased())", "stillOpen": "\(done)"])
         // The page of an alert that ended meanwhile says so.
         return PageResponse.seeOther(form["back"] == "/" && done ? "/" : "/oncall/alerts/\(id.uuidString.lowercased())")
     }

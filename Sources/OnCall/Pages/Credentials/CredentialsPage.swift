@@ -30,7 +30,7 @@ struct CredentialsPage {
             ? "There is nothing to try"
             : !isBad
                 ? "Every credential was accepted"
-                : [(refused, "refused"), (unreachable, "not answered")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(
+                : [(refused, "refused"), (unreachable, "not tested")].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(
                     separator: ", "
                 )
         self.checks = checks.map(Self.line)
@@ -47,7 +47,8 @@ struct CredentialsPage {
         return Row(
             name: check.name,
             environment: check.environment,
-            state: check.state,
+            // A provider that answers with a server error was reached.
+            state: check.state == "unreachable" ? "not tested" : check.state,
             isBad: check.state != "accepted",
             detail: detail.joined(separator: "; ")
         )
