@@ -199,6 +199,7 @@ enum PageSample {
         systemStatus.credentials = [CredentialState(name: "APNs TEAM123456/KEY1234567", provider: .apns, keyAgeDays: 41)]
         systemStatus.silences = [
             AlertSilence(
+                id: UUID(uuidString: "0198A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A60")!,
                 matchers: [SilenceMatcher(name: "alertname", value: "GrowingBacklog")],
                 startsAt: now - .seconds(600),
                 endsAt: now + .seconds(3_000),

@@ -21,7 +21,7 @@ enum PartitionStatements {
         let rows = try await session.query(
             """
             SELECT EXISTS (
-                SELECT FROM pg_class
+                SELECT 1 FROM pg_class
                 WHERE relname = \(name) AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'ledgerState'::regclass))
             """
         )
