@@ -104,7 +104,7 @@ struct FsckTests {
         ),
         (
             "an attempt of another token",
-            "UPDATE notificationDeliveryAttempts SET tokenHash = 'sha256:' || repeat('0a', 32) WHERE attemptId = 'a-17'",
+            "UPDATE notificationDeliveryAttempts SET tokenHash = 'sha256:' || repeat('0b', 32) WHERE attemptId = 'a-17'",
             ["ledger"]
         ),
         (
