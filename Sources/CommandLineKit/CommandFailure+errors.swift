@@ -14,6 +14,8 @@ extension CommandFailure {
         case let problem as Problem: self = .usage(problem.detail)
         case let error as IOError where error.errnoCode == EADDRINUSE:
             self = .environment("The port is in use by another program. Choose another one.")
+        case let error as IOError where [EACCES, EADDRNOTAVAIL].contains(error.errnoCode):
+            self = .environment("The address cannot be listened on: \(String(cString: strerror(error.errnoCode))). Choose another one.")
         default: return nil
         }
     }

@@ -30,7 +30,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "A stored audience (PUT /audiences/ID).") var audience: String?
     @Option(help: "apns or fcm; with --token.") var provider: String?
     @Option(help: "production or sandbox; with --token.") var environment: String?
-    @Option(help: "Only devices of this app; with --token, the app it belongs to.") var app: String?
+    @Option(help: "With --uid or --audience: only devices of this app; with --token, the app it belongs to.") var app: String?
     @Option(help: "The title.") var title: String?
     @Option(help: "The text below the title.") var body: String?
     @Option(help: "A JSON object for the app.") var data: String?
@@ -63,6 +63,9 @@ struct SendCommand: AsyncParsableCommand {
             throw ValidationError("--validate-only goes with --uid, --device or --token, and without --wait.")
         }
         guard !critical || deliveryClass == nil else { throw ValidationError("--critical is --class critical: pass one of them.") }
+        guard device == nil || app == nil else {
+            throw ValidationError("--app goes with --uid, --audience or --token: a device belongs to one app.")
+        }
         guard token == nil || (provider != nil && app != nil) else { throw ValidationError("--token needs --provider and --app.") }
     }
 

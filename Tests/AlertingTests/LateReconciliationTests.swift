@@ -118,13 +118,16 @@ struct LateReconciliationTests {
         #expect(found > 50)
     }
 
-    @Test("what fired before the late minutes, and was not recorded, raises nothing: its group keeps its state, for a day")
+    @Test("what fires since before the late minutes, and was not recorded, raises nothing; what was over is a ticket for a day")
     func unrecorded() {
         let over = Self.fold(bad: [40..<60], minutes: 200)
         #expect(Self.reconciled(over, [], since: 40).transitions.map(\.kind) == [.fired, .resolved])
         let open = Self.fold(bad: [40..<200], minutes: 200)
         #expect(Self.reconciled(open, [], since: 40).transitions.map(\.kind) == [.fired])
-        for (fold, since) in [(over, 57), (over, 150), (open, 150)] {
+        // Over before the late minutes, it has no say in what they decide.
+        let before = Self.reconciled(over, [], since: 150)
+        #expect(before.transitions.map(\.kind) == [.fired, .resolved] && before.kept.isEmpty)
+        for (fold, since) in [(over, 57), (open, 150)] {
             let late = Self.reconciled(fold, [], since: since)
             #expect(late.transitions.isEmpty && late.incidents.isEmpty && late.kept == [Self.group])
         }

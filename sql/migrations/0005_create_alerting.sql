@@ -118,11 +118,12 @@ COMMENT ON COLUMN alerts.resolvedReason IS
     'Why it resolved: recovered, learned, replaced, relearned, accepted, rule_changed or late_attempts; NULL while it fires.';
 COMMENT ON COLUMN alerts.detectedLateBySeconds IS 'Delay of the detection because of downtime or late rows, in seconds.';
 COMMENT ON COLUMN alerts.evidence IS
-    'The numbers that the alert fired with: level, threshold, counts of the windows. Minutes are numbered from 1970.';
+    'The newest numbers: level, threshold, counts of the windows; of an alert that is over, those that it ended with. '
+    'Those of each transition are in alertTransitions. Minutes are numbered from 1970.';
 COMMENT ON COLUMN alerts.contributors IS 'Array of the values of a dimension that contribute most to the failures.';
 COMMENT ON COLUMN alerts.backlog IS
     'What waited to be sent when it fired: waiting, oldestSeconds, drainSeconds, isGrowing; NULL if it was not known.';
-COMMENT ON COLUMN alerts.reproduceSql IS 'A query that returns the numbers of the evidence.';
+COMMENT ON COLUMN alerts.reproduceSql IS 'A query that returns the numbers that the alert fired with.';
 COMMENT ON COLUMN alerts.annotations IS 'Texts of the rule by name, filled in.';
 COMMENT ON COLUMN alerts.acknowledgedAt IS 'When it was acknowledged; NULL if it was not.';
 COMMENT ON COLUMN alerts.acknowledgedBy IS 'Who acknowledged it; NULL if nobody did.';

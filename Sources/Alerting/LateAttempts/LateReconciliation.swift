@@ -5,7 +5,8 @@ import AlertRules
 /// It compares when each group fired, minute by minute, as found and as recorded; whether the fold calls a beginning fired or reopened does
 /// not matter for that. Nothing that was notified is taken back; the alert that is open at the end is the one a backtest finds open.
 ///
-/// Late attempts change nothing about the minutes before them. What differs there is of other data, as of an import, and raises nothing.
+/// Late attempts change nothing about the minutes before them. What differs there is of other data, as of an import: it begins and ends no
+/// alert that goes on into them.
 struct LateReconciliation {
     /// An incident that is over, from its beginning to its end.
     struct Incident: Hashable {
@@ -36,7 +37,7 @@ struct LateReconciliation {
     private(set) var incidents: [Incident] = []
     /// Groups whose open alert the second evaluation does not find firing.
     private(set) var contradicted: Set<GroupKey> = []
-    /// Groups that are not found as they were recorded before the late minutes: they keep their state, and go on from it.
+    /// Groups that are not found as they were recorded when the late minutes begin: they keep their state, and go on from it.
     private(set) var kept: Set<GroupKey> = []
 
     private let rule: AlertRule
@@ -60,8 +61,10 @@ struct LateReconciliation {
 
     private mutating func add(_ group: GroupKey, _ found: [Transition], _ open: FiringAlert?, _ recorded: [RecordedFiring]) {
         var firings = Self.firings(found, isOpen: open != nil)
-        // What ended so long before has no say in whether an alert is opened again.
-        firings.removeAll { isOlder($0, recorded) && ($0.until.map { $0 <= since - LateAttemptStore.horizon } ?? false) }
+        // What ended so long before, and was not recorded, is of other data, and has no say in whether an alert is opened again.
+        firings.removeAll { firing in
+            !recorded.contains(where: firing.overlaps) && (firing.until.map { $0 <= since - LateAttemptStore.horizon } ?? false)
+        }
         if isRecordedOtherwise(firings, recorded) {
             kept.insert(group)
             return
@@ -84,18 +87,21 @@ struct LateReconciliation {
 
     /// Before the late minutes the group did not fire as it is found to have.
     private func isRecordedOtherwise(_ firings: [Firing], _ recorded: [RecordedFiring]) -> Bool {
-        if firings.contains(where: { isOlder($0, recorded) }) { return true }
+        if firings.contains(where: { goesOn($0) && isOlder($0, recorded) }) { return true }
         return recorded.contains { one in
-            one.until == nil && one.from <= since && !firings.contains { $0.overlaps(one) }
+            one.until == nil && one.from <= since && !firings.contains { goesOn($0) && $0.overlaps(one) }
         }
     }
 
-    /// Whether it began before the late minutes and was not recorded, or was recorded as over then and goes on.
+    /// Whether it reaches into the late minutes.
+    private func goesOn(_ firing: Firing) -> Bool { firing.until.map { $0 > since } ?? true }
+
+    /// Whether it began before the late minutes and was not recorded, or was recorded as over then.
     private func isOlder(_ firing: Firing, _ recorded: [RecordedFiring]) -> Bool {
         let known = recorded.filter(firing.overlaps)
         guard !known.isEmpty else { return firing.from.map { $0 <= since } ?? false }
         guard let newest = known.compactMap(\.until).max(), isNewest(newest, recorded) else { return false }
-        return newest <= since && firing.until.map { $0 > since } ?? true
+        return newest <= since
     }
 
     /// Nothing of the group was recorded that ended later, or fires.

@@ -24,7 +24,7 @@ package enum SilenceStore {
             SELECT silenceId FROM alertSilences
             WHERE matchers = \(try AlertJSON.text(silence.matchers))::jsonb AND author = \(silence.author) AND reason = \(silence.reason)
                 AND endsAt - startsAt = \(silence.endsAt)::timestamptz - \(silence.startsAt)::timestamptz
-                AND startsAt <= \(silence.createdAt) AND endsAt > \(silence.createdAt)
+                AND endsAt > \(silence.createdAt)
                 AND createdAt > \(silence.createdAt - .seconds(60))
             """
         )

@@ -19,9 +19,10 @@ enum AttemptConflict {
     /// Of what the fingerprint is a digest of.
     private static func differences(_ reported: Attempt, _ stored: Attempt) -> [String] {
         let fields: [(name: String, isSame: Bool)] = [
-            ("uid", reported.uid == stored.uid), ("platform", reported.platform == stored.platform),
+            ("uid", ExactText(reported.uid) == ExactText(stored.uid)), ("platform", reported.platform == stored.platform),
             ("provider", reported.provider == stored.provider), ("tokenHash", reported.tokenHash == stored.tokenHash),
-            ("eventType", reported.eventType == stored.eventType), ("requestId", reported.requestId == stored.requestId),
+            ("eventType", reported.eventType == stored.eventType),
+            ("requestId", ExactText(reported.requestId) == ExactText(stored.requestId)),
         ]
         return fields.filter { !$0.isSame }.map(\.name)
     }

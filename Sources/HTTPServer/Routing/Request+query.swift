@@ -5,7 +5,8 @@ extension Request {
     /// another one than the caller thinks.
     package func query(_ names: String...) throws(Problem) -> [Substring: Substring] {
         var query: [Substring: Substring] = [:]
-        for (name, value) in uri.queryParameters {
+        // Nothing is named between two `&`.
+        for (name, value) in uri.queryParameters where !name.isEmpty {
             guard names.contains(String(name)) else {
                 throw .badRequest(
                     "unknown parameter `\(name)`; expected one of \(names.joined(separator: ", ")).",

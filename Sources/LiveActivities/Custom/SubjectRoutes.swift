@@ -87,7 +87,7 @@ package struct SubjectRoutes: Sendable {
 
     private func show(_ request: Request, _ context: PushwatchContext) async throws -> Response {
         let subject = try subject(context)
-        let page = try SubjectPage(request, cursorParts: 2)
+        let page = try SubjectPage(request, cursorParts: 2, ofUser: true)
         let now = now()
         guard let found = try await overview.find(subject.name, now: now) else { throw SubjectRoutes.unknown }
         let entries = try await overview.devices(

@@ -8,8 +8,9 @@ struct SubjectPage {
     var limit = 200
     var userId: String?
 
-    init(_ request: Request, cursorParts: Int) throws(Problem) {
-        let query = try request.query("after", "limit", "userId")
+    /// - Parameter ofUser: the list can be of one user.
+    init(_ request: Request, cursorParts: Int, ofUser: Bool = false) throws(Problem) {
+        let query = ofUser ? try request.query("after", "limit", "userId") : try request.query("after", "limit")
         after = Array(repeating: "", count: cursorParts)
         if let text = query["after"] {
             guard case .array(let parts)? = try? JSONParser.parse(Array(text.utf8)), parts.count == cursorParts else {

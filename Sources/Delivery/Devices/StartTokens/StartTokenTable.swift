@@ -77,8 +77,15 @@ struct StartTokenTable {
         """
     }
 
-    /// Start tokens are always APNs', also for a device that is registered with FCM.
-    private var matching: Query { "d.\(raw: hash) = s.hash AND s.provider = 'apns' AND d.app = s.app" }
+    /// Start tokens are always APNs', also for a device that is registered with FCM. As with push tokens, what is said of a bare one is about
+    /// the environment it was sent to.
+    private var matching: Query {
+        """
+        d.\(raw: hash) = s.hash AND s.provider = 'apns' AND d.app = s.app
+            AND (s.version IS NOT NULL OR s.environment IS NULL OR s.environment::pushEnvironment =
+                (SELECT environment FROM devices owner WHERE owner.userId = d.userId AND owner.deviceId = d.deviceId))
+        """
+    }
 
     private var notRegisteredSince: Query {
         "CASE WHEN s.goneAt IS NOT NULL THEN d.\(raw: registeredAt) <= s.goneAt ELSE \(sameRegistration) END"
