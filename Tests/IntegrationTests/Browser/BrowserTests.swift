@@ -21,10 +21,10 @@ extension WholeService {
                 try await window.see("All quiet")
 
                 try await story.tellIncident(server.api)
-                try await window.see("2 alerts firing, not acknowledged")
-                #expect(try await window.title.hasPrefix("2 firing"))
+                try await window.see("1 alert firing, not acknowledged; 1 more suppressed")
+                #expect(try await window.title.hasPrefix("1 firing"))
                 try await window.click("article button", containing: "Acknowledge")
-                try await window.see("2 alerts firing, 1 not acknowledged")
+                try await window.see("1 alert firing, all acknowledged; 1 more suppressed")
                 try await window.click("article h2 a")
                 try await window.see("Acknowledged by Ana (bootstrap)")
 

@@ -38,9 +38,9 @@ extension WholeService {
                 #expect(try await window.all("details[open]").count == 1)
                 #expect(
                     try await window.run("return document.getElementById('news').textContent") as? String
-                        == "2 alerts firing, not acknowledged"
+                        == "1 alert firing, not acknowledged; 1 more suppressed"
                 )
-                #expect(try await window.title.hasPrefix("2 firing"))
+                #expect(try await window.title.hasPrefix("1 firing"))
             }
         }
 
