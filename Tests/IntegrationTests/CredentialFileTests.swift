@@ -100,7 +100,8 @@ import Testing
                     #expect(verdicts.first?.keyAgeDays == 10)
                     #expect(verdicts.map(\.app) == ["com.example.app", "com.example.app"])
                     #expect(verdicts.map(\.endpoint) == [endpoints.apnsURL, endpoints.apnsURL])
-                    #expect(verdicts.allSatisfy { abs($0.clockAheadSeconds ?? 100) <= 1 })
+                    // The clocks are the same; an answer may take seconds where many tests run.
+                    #expect(verdicts.allSatisfy { abs($0.clockAheadSeconds ?? 100) <= 5 })
                     let registry = try ProviderRegistry(server, logger: .silent)
                     try await body(Rotation(registry: registry, simulator: simulator, endpoints: endpoints, directory: directory))
                 }
