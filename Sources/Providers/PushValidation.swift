@@ -33,13 +33,13 @@ package enum PushValidation {
     /// Visible ASCII and spaces only, as allowed in a header.
     static func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 
-    static func checkCollapseId(_ message: PushMessage) throws(PushError) {
+    static func checkCollapseId(_ message: PushMessage, code: String = "BadCollapseId") throws(PushError) {
         guard let id = message.collapseId else { return }
         // A header's value neither begins nor ends with a space (RFC 9113, 8.2.1).
         guard !id.isEmpty, id.utf8.count <= 64, isHeaderText(id), id.first != " ", id.last != " " else {
             throw PushError(
                 field: "collapseId",
-                code: "BadCollapseId",
+                code: code,
                 "\"collapseId\" must have 1 to 64 bytes of visible ASCII, and spaces between them alone; it has \(id.utf8.count) bytes."
             )
         }

@@ -56,6 +56,7 @@ import Testing
         ),
         Row(provider: .fcm, message: PushMessage(data: ["a": .integer(1)])),
         Row(provider: .fcm, message: PushMessage(body: text(4097)), fault: " INVALID_ARGUMENT"),
+        Row(provider: .fcm, message: PushMessage(body: "x", collapseId: text(65)), fault: "collapseId INVALID_ARGUMENT"),
         Row(provider: .fcm, message: PushMessage(data: ["google.x": .string("")]), fault: "data/google.x INVALID_ARGUMENT"),
         Row(provider: .fcm, message: PushMessage(data: ["from": .string("")]), fault: "data/from INVALID_ARGUMENT"),
         Row(provider: .fcm, message: PushMessage(fcm: ["topic": .string("news")]), fault: "fcm/topic INVALID_ARGUMENT"),

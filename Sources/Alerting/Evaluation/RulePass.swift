@@ -68,11 +68,13 @@ struct RulePass {
         var planning = planning(checkpoint, last: last)
         // Without the late attempts of minutes that were evaluated.
         var unchanged = again == nil ? nil : self.planning(current, last: last)
+        var before = again.flatMap { needsSnapshot(before: $0, checkpoint) ? self.planning(checkpoint, last: $0 - 1) : nil }
         try await RuleHistory.each(rule, scope, after: from, through: last, baseline: baseline, on: pool) { history in
             var history = history
             history.acceptances += taken.filter { $0.accepted.group == history.group }.map(\.acceptance)
             planning.add(history)
             unchanged?.add(history)
+            before?.add(history)
         }
         var plan = planning.finished()
         var late: LateReconciliation?
@@ -80,8 +82,13 @@ struct RulePass {
             late = try await reconcile(&plan, with: unchanged.finished(), from: checkpoint.asOf, lateSince: again)
         }
         let changes = try await changes(plan, checkpoint, taken, late, last: last)
-        try await commit(plan, changes, taken, last: last, evaluatedAgainSince: again)
+        try await commit(plan, changes, taken, last: last, evaluatedAgainSince: again, statesBefore: before?.finished().states)
         return changes
+    }
+
+    /// Where attempts come late all the time, each pass removes what the one before it has written; what is from before them stays.
+    private func needsSnapshot(before late: Minute, _ checkpoint: RuleCheckpoint) -> Bool {
+        checkpoint.asOf.map { late - $0 > 60 } ?? false
     }
 
     /// Who silences an alert is not kept waiting for the next decision, nor are receivers when a silence ends.
@@ -186,7 +193,18 @@ struct RulePass {
                 }
             }
         }
-        return try await enriched(changes.changes, silences, causes)
+        let enrichment = AlertEnrichment(
+            rule: rule,
+            pool: pool,
+            configuration: configuration,
+            receivers: receivers,
+            backlog: backlog,
+            logger: logger,
+            now: now,
+            silences: silences,
+            causes: causes
+        )
+        return try await enrichment.enriched(changes.changes)
     }
 
     /// The newest numbers of an alert that goes on.
@@ -211,97 +229,13 @@ struct RulePass {
         }
     }
 
-    /// Adds impact, backlog, cause and receivers to the alerts that begin.
-    private func enriched(
-        _ changes: [AlertChange],
-        _ silences: [AlertSilence],
-        _ causes: SuppressionCandidates
-    ) async throws -> [AlertChange] {
-        let changes = changes.map { change in
-            guard case .reopen(let alert, let minute, _) = change else { return change }
-            let (muted, names) = muted(alert, at: minute, silences, causes)
-            return .reopen(muted, minute: minute, receivers: names)
-        }
-        let fired = changes.compactMap { change in if case .fire(_, let transition, _) = change { transition } else { nil } }
-        guard !fired.isEmpty else { return changes }
-        let impacts = try await impacts(fired)
-        let backlog = try await optional("backlog") { try await self.backlog?(now) }
-        return changes.map { change in
-            guard case .fire(var alert, let transition, _) = change else { return change }
-            if let impact = impacts[transition.group] {
-                alert.contributors = impact.contributors
-                alert.affected = impact.devices
-            }
-            alert.backlog = backlog
-            let (muted, names) = muted(alert, at: transition.minute, silences, causes)
-            return .fire(muted, transition, receivers: names)
-        }
-    }
-
-    /// Who is affected by the largest of the alerts that begin. When many begin at once, no alert waits for the impact of all of them: that of the
-    /// others is looked at when they are open.
-    private func impacts(_ fired: [Transition]) async throws -> [GroupKey: Impact] {
-        guard rule.condition.hasBadAttempts else { return [:] }
-        let end = ContinuousClock.now + configuration.impactTime
-        let largest = fired.sorted { $0.evidence.observed.counts.bad > $1.evidence.observed.counts.bad }
-        var impacts: [GroupKey: Impact] = [:]
-        for (index, transition) in largest.enumerated() where impacts[transition.group] == nil {
-            guard index == 0 || ContinuousClock.now < end else { break }
-            impacts[transition.group] = try await optional("impact") {
-                try await Impact.read(
-                    rule,
-                    group: transition.group,
-                    window: transition.evidence.observed,
-                    time: configuration.sampleTime,
-                    logger: logger,
-                    on: pool
-                )
-            }
-        }
-        return impacts
-    }
-
-    /// What an alert can begin without: a query that exceeds its time, as of a large backlog, keeps no alert from firing.
-    private func optional<Value: Sendable>(_ name: String, _ read: () async throws -> Value?) async throws -> Value? {
-        do {
-            return try await read()
-        } catch let error where Self.isOptional(error) {
-            logger.warning(
-                "an alert begins without numbers that could not be read",
-                metadata: ["rule": "\(rule.name)", "numbers": "\(name)", "error": "\(error)"]
-            )
-            return nil
-        }
-    }
-
-    /// Without a connection nothing can be written. A call that exceeded its time is a slow query, unless the next one fails, too.
-    private static func isOptional(_ error: any Error) -> Bool {
-        if error is CancellationError || error is LeaseLost { return false }
-        guard let error = error as? PostgresError else { return true }
-        return !error.isConnectionLoss || error.code == .callTimeout
-    }
-
-    /// The alert with what mutes it, and the receivers to notify.
-    private func muted(
-        _ alert: Alert,
-        at minute: Minute,
-        _ silences: [AlertSilence],
-        _ causes: SuppressionCandidates
-    ) -> (Alert, receivers: [String]) {
-        var alert = alert
-        alert.silencedBy = silences.first { $0.matches(alert.labels) }?.id
-        let names = receivers.names(for: alert)
-        let suppression = causes.suppression(of: alert, lastSet: minute, at: minute, receivers: names)
-        alert.suppressedBy = suppression?.suppressedBy
-        return (alert, suppression?.unnotified ?? names)
-    }
-
     private func commit(
         _ plan: EvaluationPlan,
         _ changes: [AlertChange],
         _ taken: [AcceptancePass.AppliedAcceptance],
         last: Minute,
-        evaluatedAgainSince again: Minute?
+        evaluatedAgainSince again: Minute?,
+        statesBefore: [GroupKey: AlertState]?
     ) async throws {
         try await pool.withTransaction { transaction in
             try await AlertLeaseStore.fence(lease, in: transaction)
@@ -309,7 +243,11 @@ struct RulePass {
             for one in taken { try await AcceptanceStore.apply(one.accepted.id, one.level, from: one.from, in: transaction) }
             try await RuleCheckpoint.write(rule, states: plan.states, asOf: last, at: now, in: transaction)
             guard rule.condition.source == .attempts else { return }
-            try await RuleSnapshot.write(rule, states: plan.states, asOf: last, changedSince: again, in: transaction)
+            if let again {
+                try await RuleSnapshot.forget(rule, since: again, in: transaction)
+                if let statesBefore { try await RuleSnapshot.write(rule, states: statesBefore, asOf: again - 1, in: transaction) }
+            }
+            try await RuleSnapshot.write(rule, states: plan.states, asOf: last, in: transaction)
         }
     }
 

@@ -24,19 +24,18 @@ enum RuleSnapshot {
         return RuleCheckpoint(asOf: Minute(asOf), replacesVersion: false, states: states)
     }
 
-    /// Keeps one for each hour of the horizon. `changedSince`: later snapshots contain what is known better now.
+    /// Minutes since then have attempts that the snapshots after them do not contain.
+    static func forget(_ rule: AlertRule, since minute: Minute, in transaction: any PostgresSession) async throws {
+        try await transaction.execute("DELETE FROM alertSnapshots WHERE rule = \(rule.name) AND asOf >= \(minute.timestamp)")
+    }
+
+    /// Keeps one for each hour of the horizon.
     static func write(
         _ rule: AlertRule,
         states: [GroupKey: AlertState],
         asOf: Minute,
-        changedSince: Minute?,
         in transaction: any PostgresSession
     ) async throws {
-        if let changedSince {
-            try await transaction.execute(
-                "DELETE FROM alertSnapshots WHERE rule = \(rule.name) AND asOf >= \(changedSince.timestamp)"
-            )
-        }
         let entries = states.sorted { $0.key < $1.key }.map { Entry(labels: $0.key.labels, state: $0.value) }
         let hour = Minute(asOf.index / 60 * 60)
         let isWritten = try await transaction.execute(

@@ -173,7 +173,6 @@ struct Enqueueing {
         try EnqueueQueries.insertWaiting(entries.filter { !$0.isDirect }, now: now, on: connection)
         let flights = try NewestQueries.insert(newest, now: now, on: connection)
         try direct?.insert(entries.filter(\.isDirect), flights, now: now, cipher: cipher, texts: texts, on: connection)
-        var fannedOut: [(sendId: String, deliveries: Int)] = []
         for (index, admitted) in stored {
             var count = admitted.deliveries.count
             if let fanOut = admitted.fanOut {
@@ -182,16 +181,18 @@ struct Enqueueing {
                 if try fanOut.isLarge(devices: devices, fanOutSizes, on: connection),
                     let send = try FanOutQueries.begin(send, to: fanOut, devices: devices, on: connection)
                 {
-                    _ = try FanOutQueries.storeNext(send, to: fanOut, people: fanOutSizes.people, on: connection)
                     count = devices
+                    try SendEvents.recordAccepted([(send.sendId, count)], on: connection)
+                    _ = try FanOutQueries.storeNext(send, to: fanOut, people: fanOutSizes.people, on: connection)
                 } else {
-                    count = try fanOut.store(send, on: connection)
+                    let stored = try fanOut.store(send, on: connection)
+                    count = stored.count
+                    try SendEvents.recordAccepted([(send.sendId, count)], on: connection)
+                    try SendEvents.record(.superseded, stored.superseded, on: connection)
                 }
             }
             outcome[index] = .accepted(deliveries: count, skipped: admitted.skipped)
-            if admitted.fanOut != nil { fannedOut.append((requests[index].sendId, count)) }
         }
-        try SendEvents.recordAccepted(fannedOut, on: connection)
     }
 
     private func queues(of sends: [Admitted]) throws -> SendQueueRegistry.Found {

@@ -40,8 +40,12 @@ struct FanOut {
         return (kinds, peopleWithoutDevice)
     }
 
-    /// Stores a delivery for each device of the send's kinds and puts it where it waits; how many. The queues must be there.
-    func store(_ send: FanOutSend, on connection: BlockingConnection) throws -> Int {
+    /// Stores a delivery for each device of the send's kinds and puts it where it waits; how many, and what is superseded, which the caller
+    /// records. The queues must be there.
+    func store(
+        _ send: FanOutSend,
+        on connection: BlockingConnection
+    ) throws -> (count: Int, superseded: [NewestQueries.Superseded]) {
         // The devices of one person after the other: where the number of people is underestimated, all devices that there are would be read.
         let rows: Query = """
             WITH reached AS MATERIALIZED (
@@ -59,9 +63,16 @@ struct FanOut {
             JOIN pushQueues l USING (app, provider, environment) WHERE l.class = \(send.deliveryClass.rawValue)::pushClass
             """
         guard send.collapseId == nil else {
-            return try NewestQueries.insert(rows, mayBeLater: send.mayBeLater, acceptedAs: send.acceptedAs, now: now, on: connection).count
+            let stored = try NewestQueries.insert(
+                rows,
+                mayBeLater: send.mayBeLater,
+                acceptedAs: send.acceptedAs,
+                now: now,
+                on: connection
+            )
+            return (stored.count, stored.superseded)
         }
-        return try connection.query(EnqueueQueries.insert(rows, mayBeLater: send.mayBeLater, now: now))[0].decode(Int.self)
+        return (try connection.query(EnqueueQueries.insert(rows, mayBeLater: send.mayBeLater, now: now))[0].decode(Int.self), [])
     }
 
     /// Whether it is too much for one transaction: either too many devices, or too many people to look for few.

@@ -102,7 +102,12 @@ enum FanOutQueries {
         var portion = people
         let (count, last) = try people.next(limit, on: connection)
         portion.uids.last = last
-        let deliveries = last == nil ? 0 : try portion.store(send, on: connection)
+        var deliveries = 0
+        if last != nil {
+            let stored = try portion.store(send, on: connection)
+            try SendEvents.record(.superseded, stored.superseded, on: connection)
+            deliveries = stored.count
+        }
         if count < limit {
             try connection.execute("DELETE FROM pushFanOuts WHERE sendId = \(send.sendId)")
         } else {

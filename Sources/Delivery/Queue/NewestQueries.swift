@@ -19,17 +19,21 @@ enum NewestQueries {
         var entry: WaitingDelivery
     }
 
+    typealias Superseded = (deliveryId: Int64, attempts: Int)
+
     /// Inserts deliveries with a `collapseId` and puts each where it waits, but for those that are to be leased, which it returns.
     static func insert(_ entries: [WaitingDelivery], now: Timestamp, on connection: BlockingConnection) throws -> [Flight] {
         guard !entries.isEmpty else { return [] }
         let mayBeLater = entries.contains { $0.send.notBefore != nil }
         let inserted = try insert(EnqueueQueries.rows(entries), mayBeLater: mayBeLater, now: now, on: connection)
+        try SendEvents.record(.superseded, inserted.superseded, on: connection)
         return inserted.direct.map {
             Flight(deliveryId: $0.deliveryId, key: $0.key, versionsSince: $0.versionsSince, entry: entries[$0.index])
         }
     }
 
-    /// The same for rows as of `EnqueueQueries.rows`; how many, and the direct ones with their index among the rows.
+    /// The same for rows as of `EnqueueQueries.rows`; how many, the direct ones with their index among the rows, and what is superseded, which
+    /// the caller records.
     ///
     /// - Parameter acceptedAs: of a send that is stored in portions.
     static func insert(
@@ -38,10 +42,10 @@ enum NewestQueries {
         acceptedAs: Int64? = nil,
         now: Timestamp,
         on connection: BlockingConnection
-    ) throws -> (count: Int, direct: [(index: Int, deliveryId: Int64, key: [UInt8], versionsSince: Int64?)]) {
+    ) throws -> (count: Int, direct: [(index: Int, deliveryId: Int64, key: [UInt8], versionsSince: Int64?)], superseded: [Superseded]) {
         var count = 0
         var direct: [(index: Int, deliveryId: Int64, key: [UInt8], versionsSince: Int64?)] = []
-        var superseded: [(deliveryId: Int64, attempts: Int)] = []
+        var superseded: [Superseded] = []
         for row in try connection.query(insert(rows, mayBeLater: mayBeLater, acceptedAs: acceptedAs, now: now)) {
             let (total, deliveryId, attempts, ordinal, key, versionsSince) = try row.decode(
                 (Int, Int64?, Int32?, Int64?, [UInt8]?, Int64?).self
@@ -54,8 +58,7 @@ enum NewestQueries {
                 superseded.append((deliveryId, Int(attempts ?? 0)))
             }
         }
-        try SendEvents.record(.superseded, superseded, on: connection)
-        return (count, direct)
+        return (count, direct, superseded)
     }
 
     /// Each of these rows, in an order within each key, with `isFirst`: whether it is the newest after all of its key have come in this order.

@@ -8,21 +8,16 @@ import Synchronization
 final class RequestLimit: RouterMiddleware {
     typealias Context = PushwatchContext
 
-    private struct Waiter {
-        var id: UInt64
-        var continuation: CheckedContinuation<Bool, Never>
-    }
-
     private struct Requests {
         var running = 0
-        var waiters: [Waiter] = []
+        /// In the order in which they came.
+        var waiters: [WakeSignal] = []
     }
 
     private let running: Int
     private let waiting: Int
     private let waitLimit: Duration
     private let state = Mutex<[String: Requests]>([:])
-    private let waiters = Atomic<UInt64>(0)
 
     /// - Parameters:
     ///   - running: less than the connections of readers in the usual division, so that another caller finds one.
@@ -48,60 +43,51 @@ final class RequestLimit: RouterMiddleware {
 
     /// False where too many wait, or it has waited too long.
     private func enter(_ key: String) async -> Bool {
+        let own = WakeSignal()
         // Nearly every request finds a place, and needs no timer.
-        if let mayRun = begin(key) { return mayRun }
+        if let mayRun = begin(key, own, mayWait: true) { return mayRun }
         // The time that it waited is not the database's.
         defer { WorkDeadline.current?.restart() }
-        let id = waiters.add(1, ordering: .relaxed).newValue
-        return await withTaskGroup(of: Void.self) { tasks in
-            tasks.addTask {
-                try? await Task.sleep(for: self.waitLimit)
-                self.giveUp(key, id)
-            }
-            defer { tasks.cancelAll() }
-            return await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    if let mayRun = begin(key, Waiter(id: id, continuation: continuation)) { continuation.resume(returning: mayRun) }
-                }
-            } onCancel: {
-                giveUp(key, id)
-            }
+        let end = ContinuousClock.now + waitLimit
+        while true {
+            await own.wait(upTo: max(.zero, end - .now))
+            if let mayRun = begin(key, own, mayWait: !Task.isCancelled && ContinuousClock.now < end) { return mayRun }
         }
     }
 
-    private func giveUp(_ key: String, _ id: UInt64) {
-        let waiter: Waiter? = state.withLock { state in
-            guard let index = state[key]?.waiters.firstIndex(where: { $0.id == id }) else { return nil }
-            return state[key]?.waiters.remove(at: index)
-        }
-        waiter?.continuation.resume(returning: false)
-    }
-
-    /// Whether a request begins; nil for one that waits, or has to.
-    private func begin(_ key: String, _ waiter: Waiter? = nil) -> Bool? {
-        state.withLock { state in
+    /// Whether a request begins; nil for one that waits from now on, or still does.
+    private func begin(_ key: String, _ own: WakeSignal, mayWait: Bool) -> Bool? {
+        let (mayRun, next) = state.withLock { state -> (Bool?, WakeSignal?) in
             var requests = state[key] ?? Requests()
             defer { state[key] = requests }
-            if requests.running < running {
+            let index = requests.waiters.firstIndex { $0 === own }
+            let isNext = index == 0 || index == nil && requests.waiters.isEmpty
+            if isNext && requests.running < running {
                 requests.running += 1
-                return true
+                if index != nil { requests.waiters.removeFirst() }
+                // Two places may have become free at once.
+                return (true, requests.running < running ? requests.waiters.first : nil)
             }
-            guard requests.waiters.count < waiting else { return false }
-            if let waiter { requests.waiters.append(waiter) }
-            return nil
+            if index != nil && mayWait { return (nil, nil) }
+            guard index == nil && requests.waiters.count < waiting else {
+                if let index { requests.waiters.remove(at: index) }
+                return (false, nil)
+            }
+            requests.waiters.append(own)
+            return (nil, nil)
         }
+        next?.signal()
+        return mayRun
     }
 
-    /// The next that waits takes the place.
     private func leave(_ key: String) {
-        let next: Waiter? = state.withLock { state in
+        let next: WakeSignal? = state.withLock { state in
             guard var requests = state[key] else { return nil }
-            defer { state[key] = requests.running == 0 ? nil : requests }
-            if !requests.waiters.isEmpty { return requests.waiters.removeFirst() }
             requests.running -= 1
-            return nil
+            state[key] = requests.running == 0 && requests.waiters.isEmpty ? nil : requests
+            return requests.waiters.first
         }
-        next?.continuation.resume(returning: true)
+        next?.signal()
     }
 }
 

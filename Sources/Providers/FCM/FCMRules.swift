@@ -6,7 +6,7 @@ enum FCMRules {
     static let payloadLimit = 4096
 
     static func check(_ message: PushMessage) throws(PushError) {
-        try PushValidation.checkCollapseId(message)
+        try PushValidation.checkCollapseId(message, code: "INVALID_ARGUMENT")
         guard message.payload == nil else { return try checkEncoded(message) }
         try checkType(message)
         try checkData(message.data)

@@ -507,8 +507,8 @@ struct NewestTests {
     @Test("score updates through 503s, lost answers, a throttle and two instances: no token gets an older one after a newer one")
     func scores() async throws {
         try await SendingBench.with { bench in
-            let tokens = 50
-            let updates = 40
+            let tokens = 200
+            let updates = 50
             let provider = ScoreProvider()
             let lookup: ProviderLookup = { _, _, _ in provider }
             try await bench.throttles.set(
