@@ -89,7 +89,7 @@ struct RatioDecisionTests {
 
     @Test("minutes are judged by themselves and by their neighbours")
     func verdicts() throws {
-        guard let ratio = Make.outage().condition.ratio else { return }
+        let ratio = try #require(Make.outage().condition.ratio)
         let series = Make.series([(5, 0, 0), (1, 100, 1), (1, 100, 40), (1, 100, 0), (4, 0, 0), (5, 0, 0)])
         let verdicts = (0..<15).map { ratio.verdict(on: Make.start + $0, in: series) }
         #expect(
