@@ -186,7 +186,7 @@ struct IngestQueueTests {
             #expect(queue.expire() && queue.waitingRows == 1)
             let end = ContinuousClock.now + limits.waitLimit + .seconds(1)
             // Again and again: the other writer may not be idle yet.
-            try? await eventually("it is taken", within: .seconds(10)) { queue.expire(now: end) && queue.waitingRows == 0 }
+            try? await eventually("it is taken") { queue.expire(now: end) && queue.waitingRows == 0 }
             queue.close()
             let taken = await other
             let left = await queue.take()

@@ -145,7 +145,7 @@ extension WholeService {
             #expect(try await server.api.get("/health").status == 200)
             let end = try await server.terminate()
             #expect(end.code == 0, "\(server.log.suffix(2000))")
-            #expect(end.took < .seconds(10))
+            #expect(end.took < .seconds(20))
         }
 
         @Test("a database without the schema is refused at the start, with what to do")
