@@ -1,7 +1,7 @@
 import AlertRules
 import Testing
 
-@Suite("Holding back what another alert explains")
+@Suite("Suppressing what another alert explains")
 struct SuppressionTests {
     private static let start = Make.start
 
@@ -23,7 +23,7 @@ struct SuppressionTests {
         }
     }
 
-    @Test("both in the same minute: the consequence is suppressed, and never told when it fades with its cause")
+    @Test("when both fire in the same minute the consequence is suppressed, and nobody is notified when it ends with its cause")
     func together() {
         let app = span("InApp", [.provider: "apns", .app: "a"], starts: 0, fires: 10, resolves: 62)
         #expect(outcome(app, lastSet: 40, span("Auth", [.provider: "apns"], starts: 0, fires: 10, resolves: 55)) == "Auth")
@@ -32,7 +32,7 @@ struct SuppressionTests {
         #expect(outcome(app, lastSet: 61, span("Auth", [.provider: "apns"], starts: 0, fires: 10)) == "Auth")
     }
 
-    @Test("another provider, another app, a cause that comes later or had ended, and a fault that begins later: told")
+    @Test("another provider or app, a cause that comes later or had ended, and a fault that begins later suppress nothing")
     func told() {
         let app = span("InApp", [.provider: "apns", .app: "a"], starts: 0, fires: 10)
         #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "fcm"], starts: 0, fires: 10)) == "told")
@@ -56,7 +56,7 @@ struct SuppressionTests {
         #expect(outcome(late, lastSet: 60, span("SendBacklogGrowing", [.provider: "fcm"], starts: 0, fires: 14)) == "SendBacklogGrowing")
     }
 
-    @Test("what is a ticket for now, such as a baseline that learns, holds no page back; it does a ticket")
+    @Test("what is a ticket for now, such as a baseline that learns, suppresses no page, but does suppress a ticket")
     func tickets() {
         var cause = span("Spike", [.provider: "apns"], starts: 0, fires: 10)
         var consequence = span("Other", [.provider: "apns"], starts: 0, fires: 12)
@@ -78,7 +78,7 @@ struct SuppressionTests {
         #expect(outcome(nothing, lastSet: 200, first, span("All", [:], starts: 0, fires: 51)) == "Auth until 50")
     }
 
-    @Test("causes are evaluated before what they hold back, whatever the order of the files, and a circle ends")
+    @Test("causes are evaluated before what they suppress, whatever the order of the files, and a cycle ends")
     func order() {
         func rule(_ name: String, _ causes: [String]) -> AlertRule {
             let plain = Make.outage()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Alerting
 
-@Suite("Alerts that page nobody, told together")
+@Suite("Grouped notifications of alerts that page nobody")
 struct GroupingTests {
     /// Keeps every request and answers as it is told.
     private final class Wire: Sendable {
@@ -100,7 +100,7 @@ struct GroupingTests {
     }
 
     @Test(
-        "what began and ended meanwhile is told once, beside what still fires; a message that was refused is tried again as a whole, under the same id"
+        "what began and ended meanwhile is sent once, with what fires; a rejected notification is retried as a whole, under the same id"
     )
     func retried() async throws {
         try await withNotifier(Self.receiver(), Wire { $0 == 1 ? 503 : 200 }) { pool, notifier, clock, wire in
@@ -218,7 +218,7 @@ struct GroupingTests {
         }
     }
 
-    @Test("a receiver that is told of each alert by itself is; so is a test notification")
+    @Test("a receiver with a notification for each alert gets one for each; so does a test notification")
     func alone() async throws {
         try await withNotifier(Self.receiver(nil)) { pool, notifier, clock, wire in
             for _ in 0..<3 { try await fire(pool, .ticket, at: clock.now) }
@@ -242,7 +242,7 @@ struct GroupingTests {
         }
     }
 
-    @Test("a silence that begins while tickets wait holds them; in quiet hours they wait for its end and come together")
+    @Test("a silence that begins while tickets wait delays them; in quiet hours they wait for its end and come together")
     func withheld() async throws {
         let zone = try #require(TimeZone(identifier: "UTC"))
         let quiet = try #require(QuietHours("12:00-13:00", zone: zone))

@@ -229,7 +229,7 @@ struct ImpactTests {
         }
     }
 
-    @Test("the SQL of rules beside the rollups runs as the analyst too", .enabled(if: Psql.isInstalled, "psql is not installed"))
+    @Test("the SQL of rules that do not read the rollups runs as the analyst too", .enabled(if: Psql.isInstalled, "psql is not installed"))
     func otherSQL() async throws {
         let backlog = Rules.make("Growth", .backlog(BacklogCondition(above: 10, for: RuleDuration(minutes: 15))), by: [.provider])
         let oldest = Rules.make(

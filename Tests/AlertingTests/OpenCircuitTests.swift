@@ -7,7 +7,7 @@ import Testing
 
 @testable import Alerting
 
-@Suite("A refused credential, whose pushes are held")
+@Suite("A refused credential, whose pushes are blocked")
 struct OpenCircuitTests {
     private static var rule: AlertRule {
         var ratio = RatioCondition(reasons: ["auth"], above: Fraction(1, 100), for: RuleDuration(minutes: 10))
@@ -90,7 +90,7 @@ struct OpenCircuitTests {
         }
     }
 
-    @Test("nobody evaluates for a while in the refusal: nothing false is told, and the beginning is right")
+    @Test("after a while without evaluation during the refusal no false alert is sent, and the beginning is right")
     func away() async throws {
         try await withDatabase { pool in
             let live = try await run(pool, minutes: Array(0...12) + Array(24...60))

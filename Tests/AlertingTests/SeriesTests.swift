@@ -8,7 +8,7 @@ import Testing
 
 @testable import Alerting
 
-@Suite("Rules beside the rollups: codes, backlog, returning devices")
+@Suite("Rules that do not read the rollups: codes, backlog, returning devices")
 struct SeriesTests {
     private static let codes = Rules.make("Codes", .firstSight(FirstSightCondition()), by: FirstSightCondition.by, severity: .ticket)
     private static let backlog = Rules.make(

@@ -92,7 +92,7 @@ struct SilenceTests {
         }
     }
 
-    @Test("an alert that came and went under a silence is told to nobody; one the silence does not match is")
+    @Test("no receiver is notified of an alert that came and went under a silence; of one that the silence does not match they are")
     func matches() async throws {
         for (value, kinds) in [("fcm", []), ("apns", ["firing", "resolved"])] {
             try await withDatabase { pool in
@@ -104,7 +104,7 @@ struct SilenceTests {
         }
     }
 
-    @Test("an alert that is silenced before it could be delivered waits, and is told to nobody if it ends meanwhile")
+    @Test("an alert that is silenced before it was delivered waits, and no receiver is notified of it if it ends meanwhile")
     func silencedWhilePending() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)

@@ -188,7 +188,7 @@ struct SuppressionTests {
         }
     }
 
-    @Test("when the key leaves the rule file, what was suppressed is told")
+    @Test("when the key leaves the rule file, receivers are notified of what was suppressed")
     func keyRemoved() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)

@@ -6,7 +6,7 @@ import PushContract
 import TestDatabase
 import Testing
 
-@Suite("Held back is only what somebody was told the cause of")
+@Suite("An alert is suppressed only if receivers were notified of its cause")
 struct WhoKnowsTests {
     private static let rules = [
         rule("PushAuthFailing", "1%", .page), rule("NothingDelivered", nil, .critical, suppressedBy: ["PushAuthFailing"]),
@@ -86,7 +86,7 @@ struct WhoKnowsTests {
 
     private static let everybody = "receivers:\n  - { name: a, log: {} }\n  - { name: b, log: {} }"
 
-    @Test("everybody gets everything: one page, and its cause stands beside what is suppressed")
+    @Test("where every receiver gets everything there is one page, and each suppressed alert shows its cause")
     func everybody() async throws {
         try await withDatabase { pool in
             let told = try await told(pool, receivers: Self.everybody)

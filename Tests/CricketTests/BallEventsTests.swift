@@ -184,7 +184,7 @@ struct BallEventsTests {
         #expect(told(five).last == [.maiden])
     }
 
-    @Test("sixes in a row are told from the third, a big over from twenty runs")
+    @Test("sixes in a row are reported from the third, a big over from twenty runs")
     func sixes() {
         #expect(told((1...4).map { Sample.ball($0, 6) }) == [[.six], [.six], [.six, .consecutiveSixes], [.six, .consecutiveSixes]])
         var over = (1...6).map { Sample.ball($0, 3) }
@@ -203,7 +203,7 @@ struct BallEventsTests {
         }
     }
 
-    @Test("a corrected ball is replaced and told anew, a retracted one is forgotten")
+    @Test("a corrected ball is replaced and reported again, a retracted one is removed")
     func corrections() {
         var window = BallWindow()
         _ = window.take((1...3).map { Sample.ball($0, 4) }, isFirst: false)

@@ -135,7 +135,7 @@ struct ConfigurationTests {
         #expect(try await ServerConfiguration.load(file: nil, environment: environment).databaseURL == "dbname=u")
     }
 
-    @Test("a value in the place of a section, and a key that stands twice, are refused with what to change")
+    @Test("a value in the place of a section, and a duplicate key, are refused with what to change")
     func sections() async throws {
         try await withTestDirectory { directory in
             let yaml = directory + "/pushwatch.yml"

@@ -111,7 +111,7 @@ extension WholeService {
             }
         }
 
-        @Test("410 switches the token off: one row deactivated, the app sees it, nothing more leaves")
+        @Test("410 deactivates the token: one row deactivated, the app sees it, nothing more is sent")
         func unregistered() async throws {
             try await withServer { server in
                 let token = try await register(server, "phone", user: "ada")
@@ -135,7 +135,7 @@ extension WholeService {
             }
         }
 
-        @Test("a 410 that is older than the registration does not switch the token off")
+        @Test("a 410 that is older than the registration does not deactivate the token")
         func staleUnregistered() async throws {
             try await withServer { server in
                 _ = try await register(server, "phone", user: "ada")

@@ -38,7 +38,7 @@ extension WholeService {
             }
         }
 
-        @Test("a rule file that cannot be read keeps the service serving, and readiness says so until it is mended")
+        @Test("with a rule file that cannot be read the service keeps serving, and readiness says so until it is fixed")
         func brokenRules() async throws {
             try await withTestDirectory { directory in
                 let alerts = directory + "/alerts"

@@ -54,7 +54,7 @@ struct ManyAlertsTests {
     }
 
     @Test(
-        "each reaches every live phone once and in order, or a newer one stands for it, which is reported; the last reaches all; a dead token is asked once"
+        "each reaches every live phone once and in order, or is reported as superseded; the last reaches all; a dead token gets one push"
     )
     func many() async throws {
         try await LiveRoutes.with { routes in

@@ -28,7 +28,7 @@ extension WholeService {
         }
 
         @Test(
-            "pages on a telephone and at a desk, by day and by night: pictures are kept, everybody can use them, Tab reaches everything"
+            "pages on a phone and a desktop, light and dark, match their pictures and are accessible, and Tab reaches everything"
         )
         func pages() async throws {
             try await BrowserStory.notify(present: .firing) { window, server, story in
@@ -81,7 +81,7 @@ extension WholeService {
             }
         }
 
-        @Test("an alert that is over, with the reader's own time beside UTC: pictures are kept, everybody can use them")
+        @Test("the pages of a resolved alert, with the reader's time next to UTC, match their pictures and pass the accessibility checks")
         func resolved() async throws {
             try await BrowserStory.notify { window, server, story in
                 try await window.liveIn("Asia/Tokyo")
