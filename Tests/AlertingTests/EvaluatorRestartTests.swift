@@ -121,10 +121,10 @@ struct EvaluatorRestartTests {
             try await traffic.add(0..<20, attempts: 100, bad: 1)
             try await traffic.add(20..<60, attempts: 100, bad: 6)
             let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...35 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...35)
             #expect(try await AlertStore.open(on: pool).count == 1)
             try await traffic.add(26..<35, attempts: 40, bad: 0)
-            for minute in 36...50 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 36...50)
             #expect(try await Recorded.transitions(pool).map(\.kind).first == "firing")
             #expect(try await Recorded.transitions(pool).filter { $0.kind == "firing" }.count == 1)
         }
@@ -141,7 +141,7 @@ struct EvaluatorRestartTests {
             let alert = try #require(try await AlertStore.open(on: pool).first)
             #expect(alert.noDataSince == (Traffic.start + 36).timestamp)
             try await traffic.add(300..<320, attempts: 100, bad: 0)
-            for minute in 301...320 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 301...320)
             #expect(try await AlertStore.open(on: pool).isEmpty)
         }
     }

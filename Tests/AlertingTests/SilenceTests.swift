@@ -79,7 +79,7 @@ struct SilenceTests {
             try await traffic.add(20..<50, attempts: 100, bad: 10)
             let clock = HandClock()
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
-            for minute in 30...35 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 30...35)
             try await breakCheckpoint(of: "ProviderUnavailable", pool)
             let silence = try await silence(pool, until: 37)
             try await evaluator.evaluate(minutes: 36)
@@ -113,13 +113,13 @@ struct SilenceTests {
             try await traffic.add(50..<80, attempts: 100, bad: 0)
             let clock = HandClock()
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
-            for minute in 30...35 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 30...35)
             #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
             _ = try await silence(pool, until: 600)
             try await evaluator.evaluate(minutes: 36)
             let notifier = Notifier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
             #expect(try await notifier.deliverDue() == 0)
-            for minute in 37...80 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 37...80)
             #expect(try await AlertStore.open(on: pool).isEmpty)
             #expect(try await notifier.deliverDue() == 0)
             #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
