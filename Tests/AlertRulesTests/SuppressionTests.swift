@@ -17,7 +17,7 @@ struct SuppressionTests {
 
     private func outcome(_ consequence: Suppression.Span, lastSet: Int, _ causes: Suppression.Span...) -> String {
         switch Suppression.outcome(of: consequence, lastSet: Self.start + lastSet, causes: causes) {
-        case .notified: "told"
+        case .notified: "notified"
         case .delayed(let cause, let minute): "\(cause) until \(minute - Self.start)"
         case .suppressed(let cause): "\(cause)"
         }
@@ -33,16 +33,16 @@ struct SuppressionTests {
     }
 
     @Test("another provider or app, a cause that comes later or had ended, and a fault that begins later suppress nothing")
-    func told() {
+    func notified() {
         let app = span("InApp", [.provider: "apns", .app: "a"], starts: 0, fires: 10)
-        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "fcm"], starts: 0, fires: 10)) == "told")
-        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns", .app: "b"], starts: 0, fires: 10)) == "told")
-        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns"], starts: 0, fires: 11)) == "told")
-        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns"], starts: -20, fires: -10, resolves: 9)) == "told")
+        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "fcm"], starts: 0, fires: 10)) == "notified")
+        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns", .app: "b"], starts: 0, fires: 10)) == "notified")
+        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns"], starts: 0, fires: 11)) == "notified")
+        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns"], starts: -20, fires: -10, resolves: 9)) == "notified")
         let later = span("InApp", [.provider: "apns", .app: "a"], starts: 100, fires: 110)
-        #expect(outcome(later, lastSet: 160, span("Auth", [.provider: "apns"], starts: 0, fires: 99)) == "told")
+        #expect(outcome(later, lastSet: 160, span("Auth", [.provider: "apns"], starts: 0, fires: 99)) == "notified")
         #expect(outcome(later, lastSet: 160, span("Auth", [.provider: "apns"], starts: 0, fires: 100)) == "Auth")
-        #expect(outcome(app, lastSet: 60) == "told")
+        #expect(outcome(app, lastSet: 60) == "notified")
     }
 
     @Test("sends that wait too long began to wait before the queue that grows fired, and are suppressed by it")
@@ -62,9 +62,9 @@ struct SuppressionTests {
         var consequence = span("Other", [.provider: "apns"], starts: 0, fires: 12)
         #expect(outcome(consequence, lastSet: 60, cause) == "Spike")
         cause.severity = .ticket
-        #expect(outcome(consequence, lastSet: 60, cause) == "told")
+        #expect(outcome(consequence, lastSet: 60, cause) == "notified")
         consequence.severity = .critical
-        #expect(outcome(consequence, lastSet: 60, cause) == "told")
+        #expect(outcome(consequence, lastSet: 60, cause) == "notified")
         consequence.severity = .info
         #expect(outcome(consequence, lastSet: 60, cause) == "Spike")
     }
@@ -97,7 +97,7 @@ struct SuppressionTests {
         let rules = [rule("C", ["B"]), rule("X", []), rule("B", ["A", "Gone"]), rule("A", [])]
         #expect(Suppression.causesFirst(rules).map(\.name) == ["A", "B", "C", "X"])
         #expect(Suppression.causesFirst([rule("P", ["Q"]), rule("Q", ["P"])]).map(\.name).sorted() == ["P", "Q"])
-        #expect(rule("A", ["B"]).version == rule("A", []).version, "it says who is told, not when it fires")
+        #expect(rule("A", ["B"]).version == rule("A", []).version, "it says who is notified, not when it fires")
     }
 
     @Test(

@@ -40,7 +40,7 @@ struct WatermarkTests {
                 let asOf = try #require(try await RuleProgress.all(on: pool).first?.asOf)
                 #expect(asOf - Traffic.start == (isUncommitted ? 40 : minute), "minute \(minute)")
             }
-            // Of the writer itself somebody is told too, by another alert.
+            // Of the writer itself receivers are notified, too, by another alert.
             let live = try await Recorded.transitions(pool).filter { $0.group == "provider=fcm" }
             #expect(live.map(\.kind) == ["firing"], "\(live)")
             let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 51)
@@ -147,7 +147,7 @@ struct WatermarkTests {
     }
 
     @Test("a writer with outcomes uncommitted for five minutes fires an alert, also while rules wait for it; it resolves with their commit")
-    func told() async throws {
+    func fires() async throws {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
             let clock = HandClock(Self.at(10))

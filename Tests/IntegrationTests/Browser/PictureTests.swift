@@ -38,7 +38,7 @@ extension WholeService {
                 try await window.see("All quiet")
                 try await tour.look("now-quiet")
                 try await story.tellIncident(server.api)
-                try await told(window, server)
+                try await delivered(window, server)
                 try await tour.look("now-firing", "/")
                 try await window.click("article h2 a")
                 try await window.see("What to do")
@@ -74,7 +74,7 @@ extension WholeService {
             }
         }
 
-        private func told(_ window: BrowserWindow, _ server: RunningServer) async throws {
+        private func delivered(_ window: BrowserWindow, _ server: RunningServer) async throws {
             try await eventually("everything was delivered") {
                 try await window.go(to: server.url + "/oncall/notifications")
                 return try await window.text.contains("Every alert of the last day was delivered")
@@ -88,7 +88,7 @@ extension WholeService {
                 try await BrowserStory.signIn(window, server)
                 try await story.tellIncident(server.api)
                 try await story.tellRecovery(server.api)
-                try await told(window, server)
+                try await delivered(window, server)
                 let tour = try Tour(window, server)
                 try await tour.look("now-resolved", "/")
                 try await window.click("td a", containing: "ProviderUnavailable")
