@@ -68,7 +68,7 @@ import Testing
         #expect(muchLater.dropLast().allSatisfy { $0 == nil } && muchLater[60] != nil)
     }
 
-    @Test("a key is not made from a wrong wish")
+    @Test("a key is not made from an invalid request")
     func refusals() {
         #expect(throws: APIKeyStore.Refusal.noScopes) { try APIKeyStore.check(name: "a", scopes: [], quotaPerMinute: nil) }
         #expect(throws: APIKeyStore.Refusal.unknownScope("x:y")) {

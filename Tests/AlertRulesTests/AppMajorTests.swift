@@ -73,7 +73,8 @@ struct AppMajorTests {
         #expect(kinds(history) == [])
         let shares = Baseline1Shares(BaselineCondition(reasons: ["x"], above: Fraction(3, 1), version: .one), strata: history.strata)
         let now = Make.start + (Self.week + 100)
-        #expect(shares.shares(from: now - 59, through: now).allSatisfy { abs($0 - 0.03) < 1e-9 })
+        let usual = shares.shares(from: now - 59, through: now)
+        #expect(usual.count == 2 && usual.allSatisfy { abs($0 - 0.03) < 1e-9 })
     }
 
     @Test("a version is a stratum from 5 % of its provider's traffic on; below that, and without a version, strata are one")

@@ -120,7 +120,7 @@ struct BaselineDecisionTests {
         #expect(fired.evidence.observed.minutes == 360)
     }
 
-    @Test("no traffic holds the alert")
+    @Test("without traffic the alert keeps firing")
     func silence() {
         #expect(kinds([(8 * 1440, 100, 1), (60, 100, 10), (3 * 1440, 0, 0)]) == [.fired])
     }
@@ -132,7 +132,7 @@ struct BaselineDecisionTests {
         #expect(kinds(day + [(100, 0, 0), (12 * 60, 2, 0)]) == [.fired, .resolved])
     }
 
-    @Test("the distance says how far learning or the excess has come")
+    @Test("the rule status shows the progress of learning, or of the excess")
     func ruleStatus() {
         let learning = RuleEvaluation.ruleStatus(Make.spike(version: .one), history([(1440, 100, 1)]), at: Make.start + 1439)
         #expect(learning.text == "learning; 1 % in the last 1h")

@@ -58,7 +58,7 @@ struct BurnRateTests {
         #expect(Make.story(rule, fault + [(120, 10, 0)]) == ["fired 129", "resolved 194"])
     }
 
-    @Test("what begins again while the long window holds the incident is the same alert; later it is another")
+    @Test("what begins again while the long window includes the incident is the same alert; later it is another")
     func again() throws {
         let rule = try Self.rule()
         let fault: [(Int, Int64, Int64)] = [(120, 100, 0), (30, 100, 10)]

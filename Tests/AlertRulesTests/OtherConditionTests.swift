@@ -61,7 +61,7 @@ struct OtherConditionTests {
         #expect(again.first?.startsAt == whole.startsAt)
     }
 
-    @Test("without attempts absence is held; a few successes are not recovery, ten over ten minutes are")
+    @Test("without attempts absence keeps firing; a few successes are not recovery, ten over ten minutes are")
     func absenceHeld() throws {
         let runs: [(Int, Int64, Int64)] = [(60, 10, 0), (20, 10, 10), (600, 0, 0), (5, 1, 0), (30, 1, 1), (30, 2, 0)]
         let transitions = Make.transitions(absence, Make.history(runs))
@@ -109,7 +109,7 @@ struct OtherConditionTests {
         #expect(firings(calm + (1...30).map { $0.isMultiple(of: 2) ? nil : $0 * 200 }).count == 0, "every second minute was not looked at")
     }
 
-    @Test("what is not sampled holds the alert; shrinking or small resolves it")
+    @Test("without samples the alert keeps firing; a shrinking or small backlog resolves it")
     func drained() {
         let calm = [Int64?](repeating: 50, count: 30)
         let grown = calm + (1...20).map { $0 * 200 }

@@ -59,7 +59,7 @@ struct OtherRestartTests {
         try expectNothingChanges(rule, minutes, step: 1, seed: seed)
     }
 
-    @Test("a backlog: the same, with minutes that nobody sampled", arguments: [1, 2, 3] as [UInt64])
+    @Test("a backlog: a restart changes nothing, also with minutes without samples", arguments: [1, 2, 3] as [UInt64])
     func backlog(seed: UInt64) throws {
         var random = Seeded(seed: seed)
         var waiting: Int64 = 0
@@ -71,7 +71,7 @@ struct OtherRestartTests {
         try expectNothingChanges(rule, minutes, step: 1, seed: seed)
     }
 
-    @Test("a burn rate: the same", arguments: [1, 2] as [UInt64])
+    @Test("a burn rate: a restart changes nothing", arguments: [1, 2] as [UInt64])
     func burnRate(seed: UInt64) throws {
         var random = Seeded(seed: seed)
         let minutes = stretches([0, 0.005, 0.03, 0.3], longest: 90, minutes: 2 * 1440, &random).map { share in
@@ -88,7 +88,7 @@ struct OtherRestartTests {
         try expectNothingChanges(Make.rule(.burnRate(try #require(condition))), minutes, step: 1, seed: seed)
     }
 
-    @Test("a traffic drop: the same", arguments: [1, 2] as [UInt64])
+    @Test("a traffic drop: a restart changes nothing", arguments: [1, 2] as [UInt64])
     func trafficDrop(seed: UInt64) throws {
         var random = Seeded(seed: seed)
         let present = stretches([0, 1, 4, 4, 6] as [Int64], longest: 200, minutes: 2 * 1440, &random)
@@ -98,7 +98,7 @@ struct OtherRestartTests {
         try expectNothingChanges(Make.rule(.trafficDrop(condition)), minutes, step: 97, seed: seed)
     }
 
-    @Test("the age of a queue: the same", arguments: [1, 2, 3] as [UInt64])
+    @Test("the age of a queue: a restart changes nothing", arguments: [1, 2, 3] as [UInt64])
     func queueAge(seed: UInt64) throws {
         var random = Seeded(seed: seed)
         let minutes = stretches([0, 5, 100, 130, 600] as [Int64], longest: 20, minutes: 1440, &random).map { age in
@@ -108,7 +108,7 @@ struct OtherRestartTests {
         try expectNothingChanges(rule, minutes, step: 1, seed: seed)
     }
 
-    @Test("a code nobody has seen: the same", arguments: [1, 2] as [UInt64])
+    @Test("a code seen for the first time: a restart changes nothing", arguments: [1, 2] as [UInt64])
     func firstSight(seed: UInt64) throws {
         var random = Seeded(seed: seed)
         let minutes = (0..<8 * 1440).map { _ in

@@ -87,9 +87,9 @@ struct RatioDecisionTests {
         #expect(Make.firings(Make.outage(), runs) == [75])
     }
 
-    @Test("minutes are judged by themselves and by their neighbours")
+    @Test("the verdict on a minute depends on it and its neighbours")
     func verdicts() throws {
-        guard let ratio = Make.outage().condition.ratio else { return }
+        let ratio = try #require(Make.outage().condition.ratio)
         let series = Make.series([(5, 0, 0), (1, 100, 1), (1, 100, 40), (1, 100, 0), (4, 0, 0), (5, 0, 0)])
         let verdicts = (0..<15).map { ratio.verdict(on: Make.start + $0, in: series) }
         #expect(
@@ -99,7 +99,7 @@ struct RatioDecisionTests {
         )
     }
 
-    @Test("the distance to firing grows towards 1 and reaches it only when the alert fires")
+    @Test("the rule status grows towards 1 and reaches it only when the alert fires")
     func ruleStatus() {
         let history = Make.history([(60, 100, 0), (15, 100, 8)])
         let ruleStatuses = (60..<75).map { RuleEvaluation.ruleStatus(Make.outage(), history, at: Make.start + $0) }

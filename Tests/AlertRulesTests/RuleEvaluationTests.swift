@@ -30,7 +30,7 @@ struct RuleEvaluationTests {
         #expect(states.values.allSatisfy { $0.asOf == Make.start + 79 } && states.count == 2)
     }
 
-    @Test("a group that has vanished from the data is held")
+    @Test("an alert of a group that has vanished from the data keeps firing")
     func vanished() throws {
         let histories = GroupHistory.groups(of: rule, rows: rows("fcm", "web", [(60, 50, 0), (20, 50, 6)]))
         let first = RuleEvaluation.evaluate(rule, histories: histories, through: Make.start + 79)

@@ -1,7 +1,7 @@
 import AlertRules
 import Testing
 
-@Suite("Holding back what another alert explains")
+@Suite("Suppressing what another alert explains")
 struct SuppressionTests {
     private static let start = Make.start
 
@@ -17,13 +17,13 @@ struct SuppressionTests {
 
     private func outcome(_ consequence: Suppression.Span, lastSet: Int, _ causes: Suppression.Span...) -> String {
         switch Suppression.outcome(of: consequence, lastSet: Self.start + lastSet, causes: causes) {
-        case .notified: "told"
+        case .notified: "notified"
         case .delayed(let cause, let minute): "\(cause) until \(minute - Self.start)"
         case .suppressed(let cause): "\(cause)"
         }
     }
 
-    @Test("both in the same minute: the consequence is suppressed, and never told when it fades with its cause")
+    @Test("when both fire in the same minute the consequence is suppressed, and nobody is notified when it ends with its cause")
     func together() {
         let app = span("InApp", [.provider: "apns", .app: "a"], starts: 0, fires: 10, resolves: 62)
         #expect(outcome(app, lastSet: 40, span("Auth", [.provider: "apns"], starts: 0, fires: 10, resolves: 55)) == "Auth")
@@ -32,17 +32,17 @@ struct SuppressionTests {
         #expect(outcome(app, lastSet: 61, span("Auth", [.provider: "apns"], starts: 0, fires: 10)) == "Auth")
     }
 
-    @Test("another provider, another app, a cause that comes later or had ended, and a fault that begins later: told")
-    func told() {
+    @Test("another provider or app, a cause that comes later or had ended, and a fault that begins later suppress nothing")
+    func notified() {
         let app = span("InApp", [.provider: "apns", .app: "a"], starts: 0, fires: 10)
-        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "fcm"], starts: 0, fires: 10)) == "told")
-        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns", .app: "b"], starts: 0, fires: 10)) == "told")
-        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns"], starts: 0, fires: 11)) == "told")
-        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns"], starts: -20, fires: -10, resolves: 9)) == "told")
+        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "fcm"], starts: 0, fires: 10)) == "notified")
+        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns", .app: "b"], starts: 0, fires: 10)) == "notified")
+        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns"], starts: 0, fires: 11)) == "notified")
+        #expect(outcome(app, lastSet: 60, span("Auth", [.provider: "apns"], starts: -20, fires: -10, resolves: 9)) == "notified")
         let later = span("InApp", [.provider: "apns", .app: "a"], starts: 100, fires: 110)
-        #expect(outcome(later, lastSet: 160, span("Auth", [.provider: "apns"], starts: 0, fires: 99)) == "told")
+        #expect(outcome(later, lastSet: 160, span("Auth", [.provider: "apns"], starts: 0, fires: 99)) == "notified")
         #expect(outcome(later, lastSet: 160, span("Auth", [.provider: "apns"], starts: 0, fires: 100)) == "Auth")
-        #expect(outcome(app, lastSet: 60) == "told")
+        #expect(outcome(app, lastSet: 60) == "notified")
     }
 
     @Test("sends that wait too long began to wait before the queue that grows fired, and are suppressed by it")
@@ -56,15 +56,15 @@ struct SuppressionTests {
         #expect(outcome(late, lastSet: 60, span("SendBacklogGrowing", [.provider: "fcm"], starts: 0, fires: 14)) == "SendBacklogGrowing")
     }
 
-    @Test("what is a ticket for now, such as a baseline that learns, holds no page back; it does a ticket")
+    @Test("what is a ticket for now, such as a baseline that learns, suppresses no page, but does suppress a ticket")
     func tickets() {
         var cause = span("Spike", [.provider: "apns"], starts: 0, fires: 10)
         var consequence = span("Other", [.provider: "apns"], starts: 0, fires: 12)
         #expect(outcome(consequence, lastSet: 60, cause) == "Spike")
         cause.severity = .ticket
-        #expect(outcome(consequence, lastSet: 60, cause) == "told")
+        #expect(outcome(consequence, lastSet: 60, cause) == "notified")
         consequence.severity = .critical
-        #expect(outcome(consequence, lastSet: 60, cause) == "told")
+        #expect(outcome(consequence, lastSet: 60, cause) == "notified")
         consequence.severity = .info
         #expect(outcome(consequence, lastSet: 60, cause) == "Spike")
     }
@@ -78,7 +78,7 @@ struct SuppressionTests {
         #expect(outcome(nothing, lastSet: 200, first, span("All", [:], starts: 0, fires: 51)) == "Auth until 50")
     }
 
-    @Test("causes are evaluated before what they hold back, whatever the order of the files, and a circle ends")
+    @Test("causes are evaluated before what they suppress, whatever the order of the files, and a cycle ends")
     func order() {
         func rule(_ name: String, _ causes: [String]) -> AlertRule {
             let plain = Make.outage()
@@ -97,7 +97,7 @@ struct SuppressionTests {
         let rules = [rule("C", ["B"]), rule("X", []), rule("B", ["A", "Gone"]), rule("A", [])]
         #expect(Suppression.causesFirst(rules).map(\.name) == ["A", "B", "C", "X"])
         #expect(Suppression.causesFirst([rule("P", ["Q"]), rule("Q", ["P"])]).map(\.name).sorted() == ["P", "Q"])
-        #expect(rule("A", ["B"]).version == rule("A", []).version, "it says who is told, not when it fires")
+        #expect(rule("A", ["B"]).version == rule("A", []).version, "it says who is notified, not when it fires")
     }
 
     @Test(

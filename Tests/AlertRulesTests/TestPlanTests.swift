@@ -13,7 +13,7 @@ struct TestPlanTests {
             .map { try String(contentsOfFile: tests + "/" + $0, encoding: .utf8) }.joined()
     }
 
-    @Test("its rows name tests that exist")
+    @Test("each row of the plan names tests that exist")
     func names() throws {
         let plan = try String(contentsOf: Self.root.appending(path: "docs/alert-test-plan.md"), encoding: .utf8)
         let rows = plan.split(separator: "\n").filter { $0.wholeMatch(of: /\| \d+ \|.*/) != nil }

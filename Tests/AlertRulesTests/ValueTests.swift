@@ -60,7 +60,7 @@ struct ValueTests {
         #expect(Minute(2).second == 120 && Minute(1440).day == 1 && Minute(-1).day == -1)
     }
 
-    @Test("a window adds up what lies in it, and nothing outside the series")
+    @Test("a window sums the minutes within it, and nothing outside the series")
     func windows() {
         let series = MinuteSeries([
             MinuteCounts(minute: Minute(12), attempts: 4, bad: 1), MinuteCounts(minute: Minute(10), attempts: 1, bad: 1),

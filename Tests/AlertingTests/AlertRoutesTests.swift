@@ -36,7 +36,7 @@ struct AlertRoutesTests {
         try #require(try JSONSerialization.jsonObject(with: Data(Array(buffer: response.body))) as? [String: Any])
     }
 
-    @Test("the list and the detail show the evidence, the SQL and where delivery stands")
+    @Test("the list and the detail show the evidence, the SQL and the state of delivery")
     func show() async throws {
         try await withRoutes { client, pool, clock in
             let list = try json(try await client.execute(uri: "/alerts?state=firing", method: .get, headers: Self.reading))

@@ -17,7 +17,7 @@ struct BuiltInAlertTests {
     private static func minutes(_ count: Int64) -> Timestamp { start + .seconds(count * 60) }
 
     @Test(
-        "a gap is told after five minutes of expected traffic, and held until somebody writes",
+        "a gap fires after five minutes of expected traffic, and keeps firing until a writer reports",
         arguments: [
             // beat, observed since, comparable attempts, was firing, now, expected — in minutes from a start.
             (0, 0, [10], false, 5, true),
@@ -298,7 +298,7 @@ struct BuiltInAlertTests {
     }
 
     @Test(
-        "a receiver that cannot be reached is a ticket after minutes, and a page through another when it holds pages",
+        "a receiver that cannot be reached is a ticket after minutes, and a page through another one when pages wait for it",
         arguments: [Severity.page, .ticket]
     )
     func receiverUnreachable(_ severity: Severity) async throws {
@@ -415,7 +415,7 @@ struct BuiltInAlertTests {
         try await pool.query("SELECT receiver FROM notifications WHERE alertId = \(id) ORDER BY 1").map { try $0.decode(String.self) }
     }
 
-    @Test("of two receivers that refuse, neither is told of the other; a log alone is not enough")
+    @Test("of two receivers that refuse, neither is notified of the other; a log alone is not enough")
     func others() {
         let hooks = ["a", "b", "c"].map { ReceiverConfiguration.webhook($0, url: "http://\($0)") }
         let all = ReceiverSet(receivers: hooks + [.log])

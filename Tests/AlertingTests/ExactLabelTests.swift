@@ -45,7 +45,7 @@ struct ExactLabelTests {
         try await withDatabase { pool in
             try await Self.hour(try await Traffic(pool))
             let evaluator = RuleEvaluator.forTest(pool, [rule])
-            for minute in 0...60 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 0...60)
             #expect(evaluator.faults == [:])
             let live = try await Decided.live(pool)
             let ofGroup = live.filter { $0.group == group }
@@ -68,7 +68,7 @@ struct ExactLabelTests {
             defer { pool.close() }
             try await Self.hour(try await Traffic(pool))
             let evaluator = RuleEvaluator.forTest(pool, [Self.rule(codes: ["it's off"], by: [.appVersion])])
-            for minute in 0...30 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 0...30)
             let alert = try #require(try await AlertStore.open(on: pool).first)
             #expect(alert.labels["appVersion"] == "3.2.1")
             let counts = alert.evidence.observed.counts

@@ -9,9 +9,9 @@ import Testing
 
 @testable import Alerting
 
-@Suite("Alerts that page nobody, told together")
+@Suite("Grouped notifications of alerts that page nobody")
 struct GroupingTests {
-    /// Keeps every request and answers as it is told.
+    /// Keeps every request and answers by its script.
     private final class Wire: Sendable {
         private let requests = Mutex<[OutboundRequest]>([])
         private let answer: @Sendable (Int) -> Int
@@ -26,8 +26,8 @@ struct GroupingTests {
             return OutboundResponse(status: answer(number), headers: [], body: Array("ok".utf8), latency: .zero)
         }
 
-        /// How many alerts each message told.
-        var told: [Int] { bodies.map { ($0["alerts"] as? [Any])?.count ?? 0 } }
+        /// How many alerts each message has.
+        var alertCounts: [Int] { bodies.map { ($0["alerts"] as? [Any])?.count ?? 0 } }
         var ids: [String] { requests.withLock { $0 }.compactMap { $0.headers.first { $0.name == "webhook-id" }?.value } }
         var bodies: [[String: Any]] {
             requests.withLock { $0 }.map { (try? JSONSerialization.jsonObject(with: Data($0.body))) as? [String: Any] ?? [:] }
@@ -70,12 +70,12 @@ struct GroupingTests {
             #expect(try await notifier.deliverDue() == 0)
             try await fire(pool, .page, at: clock.now)
             #expect(try await notifier.deliverDue() == 1, "a page goes at once")
-            #expect(wire.told == [1])
+            #expect(wire.alertCounts == [1])
             clock.advance(.seconds(29))
             #expect(try await notifier.deliverDue() == 0)
             clock.advance(.seconds(1))
             #expect(try await notifier.deliverDue() == 3)
-            #expect(wire.told == [1, 3])
+            #expect(wire.alertCounts == [1, 3])
             let body = try #require(wire.bodies.last)
             #expect(body["status"] as? String == "firing" && body["groupKey"] as? String == "{}:{}")
             #expect(((body["x_pushwatch"] as? [String: Any])?["alerts"] as? [Any])?.count == 3)
@@ -89,7 +89,7 @@ struct GroupingTests {
             #expect(try await notifier.deliverDue() == 0)
             clock.advance(.seconds(2))
             #expect(try await notifier.deliverDue() == 1)
-            #expect(wire.told == [1, 3, 1, 1])
+            #expect(wire.alertCounts == [1, 3, 1, 1])
             let states = try await pool.query("SELECT DISTINCT state FROM notifications").map { try $0.decode(String.self) }
             #expect(states == ["delivered"])
             let messages = try await pool.query("SELECT count(DISTINCT messageId), count(messageId) FROM notificationAttempts")[0].decode(
@@ -100,7 +100,7 @@ struct GroupingTests {
     }
 
     @Test(
-        "what began and ended meanwhile is told once, beside what still fires; a message that was refused is tried again as a whole, under the same id"
+        "what began and ended meanwhile is sent once, with what fires; a rejected notification is retried as a whole, under the same id"
     )
     func retried() async throws {
         try await withNotifier(Self.receiver(), Wire { $0 == 1 ? 503 : 200 }) { pool, notifier, clock, wire in
@@ -112,7 +112,7 @@ struct GroupingTests {
             #expect(try await notifier.deliverDue() == 0)
             clock.advance(.seconds(2))
             #expect(try await notifier.deliverDue() == 2, "no second wait, and no interval after a failure")
-            #expect(wire.told == [2, 2] && Set(wire.ids).count == 1 && wire.ids.first?.hasPrefix("group-") == true)
+            #expect(wire.alertCounts == [2, 2] && Set(wire.ids).count == 1 && wire.ids.first?.hasPrefix("group-") == true)
             let alerts = try #require(wire.bodies.last?["alerts"] as? [[String: Any]])
             #expect(alerts.map { $0["status"] as? String } == ["firing", "resolved"])
             let states = try await pool.query("SELECT kind || ' ' || state FROM notifications ORDER BY 1").map {
@@ -138,17 +138,17 @@ struct GroupingTests {
             try await fire(pool, .ticket, at: clock.now)
             clock.advance(.seconds(2))
             #expect(try await notifier.deliverDue() == 2)
-            #expect(wire.told == [2, 2] && Set(wire.ids).count == 1, "\(wire.ids)")
-            func told(_ body: [String: Any]?) -> [String] {
+            #expect(wire.alertCounts == [2, 2] && Set(wire.ids).count == 1, "\(wire.ids)")
+            func alerts(_ body: [String: Any]?) -> [String] {
                 let extras = (body?["x_pushwatch"] as? [String: Any])?["alerts"] as? [[String: Any]] ?? []
                 let alerts = body?["alerts"] as? [[String: Any]] ?? []
                 return zip(extras, alerts).map { "\($0["alertId"] ?? "") \($0["seq"] ?? "") \($1["status"] ?? "")" }.sorted()
             }
-            #expect(told(wire.bodies[0]) == told(wire.bodies[1]), "the same id, the same message")
+            #expect(alerts(wire.bodies[0]) == alerts(wire.bodies[1]), "the same id, the same message")
             clock.advance(.seconds(300))
             #expect(try await notifier.deliverDue() == 2)
-            #expect(wire.told == [2, 2, 2] && Set(wire.ids).count == 2)
-            #expect(told(wire.bodies[2]).contains { $0.hasPrefix("\(ended.uuidString.lowercased()) 2 resolved") })
+            #expect(wire.alertCounts == [2, 2, 2] && Set(wire.ids).count == 2)
+            #expect(alerts(wire.bodies[2]).contains { $0.hasPrefix("\(ended.uuidString.lowercased()) 2 resolved") })
             let left = try await pool.query("SELECT count(*) FROM notifications WHERE state = 'pending' OR messageId IS NOT NULL")
             #expect(try left[0].decode(Int.self) == 0)
         }
@@ -182,7 +182,7 @@ struct GroupingTests {
                 }
                 group.cancelAll()
             }
-            #expect(wire.told == [2, 2] && Set(wire.ids).count == 1, "\(wire.ids)")
+            #expect(wire.alertCounts == [2, 2] && Set(wire.ids).count == 1, "\(wire.ids)")
         }
     }
 
@@ -198,7 +198,7 @@ struct GroupingTests {
             #expect(try await notifier.deliverDue() == 3)
             clock.advance(.seconds(600))
             #expect(try await notifier.deliverDue() == 2)
-            #expect(wire.told == [3, 3, 2] && wire.ids[0] == wire.ids[1] && wire.ids[1] != wire.ids[2], "\(wire.ids)")
+            #expect(wire.alertCounts == [3, 3, 2] && wire.ids[0] == wire.ids[1] && wire.ids[1] != wire.ids[2], "\(wire.ids)")
         }
     }
 
@@ -214,21 +214,21 @@ struct GroupingTests {
             #expect(try await notifier.deliverDue() == 1)
             try await fire(pool, .page, at: clock.now)
             #expect(try await notifier.deliverDue() == 0, "two a minute")
-            #expect(wire.told == [10, 1])
+            #expect(wire.alertCounts == [10, 1])
         }
     }
 
-    @Test("a receiver that is told of each alert by itself is; so is a test notification")
+    @Test("a receiver with a notification for each alert gets one for each; so does a test notification")
     func alone() async throws {
         try await withNotifier(Self.receiver(nil)) { pool, notifier, clock, wire in
             for _ in 0..<3 { try await fire(pool, .ticket, at: clock.now) }
             #expect(try await notifier.deliverDue() == 3)
-            #expect(wire.told == [1, 1, 1])
+            #expect(wire.alertCounts == [1, 1, 1])
         }
         try await withNotifier { pool, notifier, clock, wire in
             try await fire(pool, .ticket, at: clock.now, as: TestNotification.rule)
             #expect(try await notifier.deliverDue() == 1)
-            #expect(wire.told == [1])
+            #expect(wire.alertCounts == [1])
         }
         let key = String(repeating: "k", count: 32)
         let pager = ReceiverConfiguration(
@@ -242,7 +242,7 @@ struct GroupingTests {
         }
     }
 
-    @Test("a silence that begins while tickets wait holds them; in quiet hours they wait for its end and come together")
+    @Test("a silence that begins while tickets wait delays them; in quiet hours they wait for its end and come together")
     func withheld() async throws {
         let zone = try #require(TimeZone(identifier: "UTC"))
         let quiet = try #require(QuietHours("12:00-13:00", zone: zone))
@@ -256,7 +256,7 @@ struct GroupingTests {
             try await pool.execute("UPDATE alerts SET silencedBy = gen_random_uuid() WHERE alertId = \(silenced.id)")
             clock.advance(.seconds(1800))
             #expect(try await notifier.deliverDue() == 2)
-            #expect(wire.told == [2])
+            #expect(wire.alertCounts == [2])
         }
     }
 

@@ -193,7 +193,7 @@ struct ImpactTests {
             try await traffic.fill(-60..<0, app: "it's", attempts: 7) { _ in true }
             try await traffic.fill(0..<30, app: "it's", attempts: 1) { _ in true }
             let evaluator = RuleEvaluator.forTest(pool, [Rules.make("Drop", .trafficDrop(condition), by: [.app])])
-            for minute in 0...30 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 0...30)
             let alert = try #require(try await AlertStore.open(on: pool).first)
             #expect(alert.evidence.expected == 105 && alert.contributors == [] && alert.affected == nil)
             let answer = try Psql.run(alert.reproduceSQL, at: url)
@@ -217,7 +217,7 @@ struct ImpactTests {
             for minute in 0..<10 { try await traffic.write(minute, latencies: latencies, app: "a") }
             try await traffic.write(3, latencies: [70_000], app: "b")
             let evaluator = RuleEvaluator.forTest(pool, [Rules.make("Slow", .latency(condition), by: [.app])])
-            for minute in 0...10 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 0...10)
             let alert = try #require(try await AlertStore.open(on: pool).first)
             #expect(alert.evidence.observed.counts == AttemptCounts(attempts: 200, bad: 40))
             #expect(alert.contributors == [] && alert.affected == nil && !alert.revised)
@@ -229,7 +229,7 @@ struct ImpactTests {
         }
     }
 
-    @Test("the SQL of rules beside the rollups runs as the analyst too", .enabled(if: Psql.isInstalled, "psql is not installed"))
+    @Test("the SQL of rules that do not read the rollups runs as the analyst too", .enabled(if: Psql.isInstalled, "psql is not installed"))
     func otherSQL() async throws {
         let backlog = Rules.make("Growth", .backlog(BacklogCondition(above: 10, for: RuleDuration(minutes: 15))), by: [.provider])
         let oldest = Rules.make(

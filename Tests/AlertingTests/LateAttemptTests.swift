@@ -40,15 +40,23 @@ struct LateAttemptTests {
 
     private func waiting(_ pool: PostgresPool) async throws -> Int { try await LateAttemptStore.waiting(on: pool).count }
 
+    /// A database, the traffic in it, and an evaluator of the rule.
+    private func withTraffic(
+        daysBack: Int64 = 1,
+        _ body: (_ pool: PostgresPool, _ traffic: Traffic, _ evaluator: RuleEvaluator) async throws -> Void
+    ) async throws {
+        try await withDatabase { pool in
+            try await body(pool, try await Traffic(pool, daysBack: daysBack), RuleEvaluator.forTest(pool))
+        }
+    }
+
     @Test("an incident that is found after it ended is a ticket that says so, once, with the minutes that a backtest finds")
     func ended() async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<140, attempts: 100, bad: 0)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...100 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...100)
             try await report(traffic, 30..<50, attempts: 100, bad: 100)
-            for minute in 101...140 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 101...140)
             let alert = try #require(try await all(pool).first)
             let expected = try #require(try await backtest(pool, minutes: 140).first)
             #expect(try await all(pool).count == 1)
@@ -58,7 +66,7 @@ struct LateAttemptTests {
             #expect(try await waiting(pool) == 0)
             #expect(try await LateAttemptStore.count(since: Traffic.start.timestamp, on: pool) == 2000)
             try await report(traffic, 32..<33, attempts: 10, bad: 10)
-            for minute in 141...150 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 141...150)
             #expect(try await all(pool) == [alert])
             #expect(try await waiting(pool) == 0)
         }
@@ -66,11 +74,9 @@ struct LateAttemptTests {
 
     @Test("a sender that is fifteen minutes behind raises its page")
     func behind() async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<60, attempts: 100, bad: 0)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...60 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...60)
             for minute in 61...100 {
                 if minute >= 76 { try await report(traffic, minute - 16..<minute - 15, attempts: 100, bad: 50) }
                 try await evaluator.evaluate(minutes: minute)
@@ -83,15 +89,13 @@ struct LateAttemptTests {
 
     @Test("good attempts that come late end an alert that a backtest does not find, and take nothing back")
     func contradicted() async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<30, attempts: 20, bad: 0)
             try await traffic.add(30..<50, attempts: 20, bad: 20)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...80 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...80)
             #expect(try await AlertStore.open(on: pool).count == 1)
             try await report(traffic, 20..<60, attempts: 4000, bad: 0)
-            for minute in 81...90 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 81...90)
             #expect(try await all(pool).map(\.resolvedReason) == ["late_attempts"])
             #expect(try await backtest(pool, minutes: 90).isEmpty)
             #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing", "resolved"])
@@ -100,18 +104,16 @@ struct LateAttemptTests {
 
     @Test("an alert that ended too early for what came late is opened again")
     func reopened() async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<30, attempts: 100, bad: 0)
             try await traffic.add(30..<50, attempts: 100, bad: 50)
             try await traffic.add(50..<200, attempts: 100, bad: 0)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...80 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...80)
             #expect(try await all(pool).map(\.state) == [.resolved])
             try await report(traffic, 50..<80, attempts: 400, bad: 400)
-            for minute in 81...86 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 81...86)
             #expect(try await all(pool).map(\.state) == [.firing])
-            for minute in 87...200 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 87...200)
             #expect(try await all(pool).map(\.resolvedAt) == backtest(pool, minutes: 200).map { $0.resolvedAt?.timestamp })
         }
     }
@@ -124,7 +126,7 @@ struct LateAttemptTests {
             let other = Rules.make("Other", Rules.provider5xx.condition, by: [.provider])
             let clock = HandClock()
             let evaluator = RuleEvaluator.forTest(pool, [Rules.provider5xx, other], clock: clock)
-            for minute in 20...60 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...60)
             try await breakCheckpoint(of: "Other", pool)
             try await report(traffic, 30..<31, attempts: 1, bad: 0)
             var times: [Timestamp] = []
@@ -152,42 +154,38 @@ struct LateAttemptTests {
 
     @Test("a late incident soon after another is part of the alert that it opens again, and its receivers get one update")
     func soonAfter() async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<200, attempts: 100, bad: 0)
             try await traffic.add(20..<35, attempts: 100, bad: 100)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...130 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...130)
             try await report(traffic, 80..<95, attempts: 100, bad: 100)
-            for minute in 131...140 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 131...140)
             try await expectBacktest(pool, minutes: 140)
             let alert = try #require(try await all(pool).first)
             #expect(try await all(pool).count == 1)
             #expect(alert.severity == .page && alert.annotations["late"]?.hasPrefix("Found after it had ended") == true)
             #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing", "resolved", "resolved"])
             try await report(traffic, 90..<91, attempts: 10, bad: 10)
-            for minute in 141...150 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 141...150)
             #expect(try await all(pool) == [alert])
         }
     }
 
     @Test("an alert that late attempts open and end again stays acknowledged")
     func acknowledged() async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<200, attempts: 100, bad: 0)
             try await traffic.add(20..<35, attempts: 100, bad: 100)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...40 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...40)
             let open = try #require(try await AlertStore.open(on: pool).first)
             let at = (Traffic.start + 40).timestamp
             #expect(try await AlertStore.acknowledge(open.id, recording: .test("Ada", at: at), on: pool) == .now)
-            for minute in 41...130 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 41...130)
             #expect(try await all(pool).map(\.state) == [.resolved])
             // Its receivers know that it has ended.
             try await pool.execute("UPDATE notifications SET state = 'delivered', settledAt = \(at) WHERE state = 'pending'")
             try await report(traffic, 80..<95, attempts: 100, bad: 100)
-            for minute in 131...140 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 131...140)
             #expect(try await Recorded.transitions(pool).map(\.kind).suffix(2) == ["reopened", "resolved"])
             let alert = try #require(try await all(pool).first)
             #expect(alert.id == open.id && alert.annotations["late"] != nil)
@@ -197,36 +195,32 @@ struct LateAttemptTests {
 
     @Test("a late incident that ended while, or before, another alert of its group fired is a ticket of its own", arguments: [140, 240])
     func whileOpen(until minutes: Int) async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<250, attempts: 100, bad: 0)
             try await traffic.add(110..<150, attempts: 100, bad: 100)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...minutes { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...minutes)
             let page = try #require(try await all(pool).first)
             try await report(traffic, 40..<55, attempts: 100, bad: 100)
-            for minute in minutes + 1...minutes + 5 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: minutes + 1...minutes + 5)
             let ticket = try #require(try await all(pool).first)
             let expected = try #require(try await backtest(pool, minutes: minutes + 5).first)
             #expect(ticket.severity == .ticket && ticket.firedAt == expected.firedAt.timestamp)
             #expect(ticket.resolvedAt.map { Minute($0) } == expected.interruptions.first.map { $0.minute + 1 })
             #expect(try await all(pool).map(\.id) == [ticket.id, page.id])
             #expect(try await all(pool).last?.state == page.state)
-            for minute in minutes + 6...250 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: minutes + 6...250)
             #expect(try await all(pool).map(\.state) == [.resolved, .resolved])
         }
     }
 
     @Test("what fires soon after a late ticket pages")
     func pageAfterTicket() async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<140, attempts: 100, bad: 0)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...100 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...100)
             try await report(traffic, 30..<50, attempts: 100, bad: 100)
             try await traffic.add(110..<140, attempts: 100, bad: 100)
-            for minute in 101...140 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 101...140)
             #expect(try await all(pool).map(\.severity) == [.ticket, .page])
             #expect(try await all(pool).last?.startsAt == (Traffic.start + 110).timestamp)
         }
@@ -234,17 +228,15 @@ struct LateAttemptTests {
 
     @Test("an alert from before the checkpoint that goes on by what came late is opened again, or ends later", arguments: [150, 300])
     func fromBefore(until minutes: Int) async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<400, attempts: 100, bad: 0)
             try await traffic.add(40..<70, attempts: 100, bad: 100)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...minutes { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...minutes)
             #expect(try await all(pool).map(\.state) == [.resolved])
             try await report(traffic, 70..<140, attempts: 400, bad: 400)
-            for minute in minutes + 1...minutes + 5 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: minutes + 1...minutes + 5)
             #expect(try await all(pool).map(\.resolvedAt) == backtest(pool, minutes: minutes + 5).map { $0.resolvedAt?.timestamp })
-            for minute in minutes + 6...310 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: minutes + 6...310)
             #expect(try await all(pool).map(\.resolvedAt) == backtest(pool, minutes: 310).map { $0.resolvedAt?.timestamp })
         }
     }
@@ -271,14 +263,12 @@ struct LateAttemptTests {
 
     @Test("imports, and minutes more than a day back, are only counted")
     func counted() async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool, daysBack: 2)
+        try await withTraffic(daysBack: 2) { pool, traffic, evaluator in
             try await traffic.add(0..<100, attempts: 100, bad: 0)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...60 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...60)
             try await report(traffic, 20..<40, attempts: 100, bad: 100, slot: 1000)
             try await report(traffic, -1500 ..< -1480, attempts: 100, bad: 100)
-            for minute in 61...70 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 61...70)
             #expect(try await all(pool) == [])
             #expect(try await waiting(pool) == 0)
         }
@@ -286,38 +276,34 @@ struct LateAttemptTests {
 
     @Test("one late attempt pages nobody about what an import changed before it, and the next rise does", arguments: [true, false])
     func afterImport(isOver: Bool) async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<40, attempts: 100, bad: 0)
             if isOver { try await traffic.add(60..<100, attempts: 100, bad: 0) }
-            let evaluator = RuleEvaluator.forTest(pool)
             try await evaluator.evaluate(minutes: 100)
             // An import, which is only counted.
             try await traffic.add(40..<60, attempts: 100, bad: 100)
             #expect(try await backtest(pool, minutes: 100).map { $0.resolved != nil } == [isOver])
             // No checkpoint is older than this minute.
             try await report(traffic, 85..<86, attempts: 1, bad: 0)
-            for minute in 101...106 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 101...106)
             #expect(try await all(pool).map(\.severity) == (isOver ? [.ticket] : []))
             #expect(try await waiting(pool) == 0)
             try await traffic.add(110..<130, attempts: 100, bad: 100)
-            for minute in 107...130 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 107...130)
             #expect(try await all(pool).filter { $0.severity == .page }.map(\.startsAt) == [(Traffic.start + 110).timestamp])
         }
     }
 
     @Test("a late attempt does not end an alert from before it, whatever an import changed")
     func alertBeforeImport() async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<30, attempts: 20, bad: 0)
             try await traffic.add(30..<50, attempts: 20, bad: 20)
-            let evaluator = RuleEvaluator.forTest(pool)
-            for minute in 20...80 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 20...80)
             let alert = try #require(try await AlertStore.open(on: pool).first)
             try await traffic.add(20..<60, attempts: 4000, bad: 0)
             try await report(traffic, 55..<56, attempts: 1, bad: 0)
-            for minute in 81...90 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 81...90)
             #expect(try await AlertStore.open(on: pool).map(\.id) == [alert.id])
             #expect(try await waiting(pool) == 0)
         }
@@ -325,9 +311,8 @@ struct LateAttemptTests {
 
     @Test("every time in which a backtest finds a group firing is recorded", arguments: [1, 2, 3] as [UInt64])
     func everyIncident(_ seed: UInt64) async throws {
-        try await withDatabase { pool in
+        try await withTraffic { pool, traffic, evaluator in
             var random = SeededGenerator(seed: seed)
-            let traffic = try await Traffic(pool)
             var arriving: [Int: [(minutes: Range<Int>, provider: String, bad: Int64)]] = [:]
             for start in stride(from: 0, to: 300, by: 20) {
                 for provider in ["fcm", "apns"] {
@@ -340,7 +325,6 @@ struct LateAttemptTests {
                     }
                 }
             }
-            let evaluator = RuleEvaluator.forTest(pool)
             for minute in 15...400 {
                 for block in arriving[minute] ?? [] {
                     try await report(traffic, block.minutes, attempts: 100, bad: block.bad, provider: block.provider)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Alerting
 
-@Suite("A refused credential, whose pushes are held")
+@Suite("A refused credential, whose pushes are blocked")
 struct OpenCircuitTests {
     private static var rule: AlertRule {
         var ratio = RatioCondition(reasons: ["auth"], above: Fraction(1, 100), for: RuleDuration(minutes: 10))
@@ -90,7 +90,7 @@ struct OpenCircuitTests {
         }
     }
 
-    @Test("nobody evaluates for a while in the refusal: nothing false is told, and the beginning is right")
+    @Test("after a while without evaluation during the refusal no false alert is sent, and the beginning is right")
     func away() async throws {
         try await withDatabase { pool in
             let live = try await run(pool, minutes: Array(0...12) + Array(24...60))
@@ -123,13 +123,16 @@ struct OpenCircuitTests {
         }
     }
 
-    @Test("a group in which nothing at all is tried fires, is not called held for lack of traffic, and its SQL shows what waits")
+    /// Of a group in which nothing at all is attempted.
+    private func alertWithoutAttempts(_ pool: PostgresPool) async throws -> Alert {
+        _ = try await run(pool, minutes: Array(0...30), attempts: false)
+        return try #require(try await AlertStore.open(on: pool).first)
+    }
+
+    @Test("a group in which nothing at all is attempted fires, and is not marked as without data")
     func nothingTried() async throws {
-        try await withDatabaseURL { url in
-            let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 2), logger: .silent)
-            defer { pool.close() }
-            _ = try await run(pool, minutes: Array(0...30), attempts: false)
-            let alert = try #require(try await AlertStore.open(on: pool).first)
+        try await withDatabase { pool in
+            let alert = try await alertWithoutAttempts(pool)
             #expect(alert.state == .firing && alert.noDataSince == nil)
             #expect(alert.evidence.level == .blocked)
             #expect(alert.evidence.openCircuits?.first?.waiting == 250, "the newest number")
@@ -144,7 +147,15 @@ struct OpenCircuitTests {
                         waiting: 100
                     ).text)
             )
-            guard Psql.isInstalled else { return }
+        }
+    }
+
+    @Test("the SQL of an alert without attempts shows the deliveries that wait", .enabled(if: Psql.isInstalled, "psql is not installed"))
+    func sql() async throws {
+        try await withDatabaseURL { url in
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: url, maxConnections: 2), logger: .silent)
+            defer { pool.close() }
+            let alert = try await alertWithoutAttempts(pool)
             let answer = try Psql.run(alert.reproduceSQL, at: url)
             #expect(answer.status == 0, "\(answer.text)")
             #expect(answer.text.contains("com.example.scores|production|auth|InvalidProviderToken"), "\(answer.text)")

@@ -21,7 +21,7 @@ struct ReceiverFileTests {
           - receivers: [quiet]
         """
 
-    @Test("receivers, routes, and values from the environment")
+    @Test("receivers, routes, and values from the environment are read")
     func reads() throws {
         let set = try ReceiverFile.parse(text, environment: ["ROOM": "r1", "SECRET": Self.secret])
         var hook = try ReceiverConfiguration.webhook("on-call", url: "https://example.org/r1", secret: WebhookSecret(Self.secret))
@@ -164,7 +164,7 @@ struct ReceiverFileTests {
         #expect(set.names(for: .critical, rule: "Auth", labels: ["app": "com.shop"]) == ["c"])
     }
 
-    @Test("each kind with all its keys")
+    @Test("each kind of receiver is read with all its keys")
     func kinds() throws {
         let set = try ReceiverFile.parse(
             """
@@ -198,7 +198,7 @@ struct ReceiverFileTests {
     }
 
     @Test(
-        "what is no page is told together, a minute after the first and five minutes apart, unless the file says otherwise or the kind cannot"
+        "alerts that page nobody are grouped, a minute after the first and five minutes apart, unless the file or the kind excludes it"
     )
     func grouping() throws {
         let set = try ReceiverFile.parse(

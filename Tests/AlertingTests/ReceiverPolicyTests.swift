@@ -36,7 +36,7 @@ private final class Wire: Sendable {
     var count: Int { requests.withLock { $0.count } }
 }
 
-@Suite("When and how often receivers are told")
+@Suite("When and how often receivers are notified")
 struct ReceiverPolicyTests {
     private static let key = String(repeating: "k", count: 32)
     private let hook = "http://hook.example.org/x"
@@ -63,7 +63,7 @@ struct ReceiverPolicyTests {
         #expect(hours.contains(now) == isQuiet)
     }
 
-    @Test("in quiet hours pages are told, tickets wait, and one that ended meanwhile is one message")
+    @Test("in quiet hours pages are sent, tickets wait, and one that ended meanwhile is one message")
     func quiet() async throws {
         try await withDatabase { pool in
             let zone = try #require(TimeZone(identifier: "UTC"))
@@ -128,7 +128,7 @@ struct ReceiverPolicyTests {
         }
     }
 
-    @Test("PagerDuty is told that somebody acknowledged, between trigger and resolve, under one key; a webhook is not")
+    @Test("PagerDuty is notified of an acknowledgement, between trigger and resolve, under one key; a webhook is not")
     func acknowledged() async throws {
         try await withDatabase { pool in
             let receivers = [
@@ -230,7 +230,7 @@ struct ReceiverPolicyTests {
         }
     }
 
-    @Test("what still fires is told again after the time, until somebody acknowledges")
+    @Test("the notification of an alert that still fires is repeated after the configured time, until it is acknowledged")
     func repeats() async throws {
         try await withDatabase { pool in
             let receivers = [receiver("hook", ReceiverPolicy(repeatAfter: RuleDuration(minutes: 60))), receiver("once")]

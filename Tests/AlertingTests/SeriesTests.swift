@@ -8,7 +8,7 @@ import Testing
 
 @testable import Alerting
 
-@Suite("Rules beside the rollups: codes, backlog, returning devices")
+@Suite("Rules that do not read the rollups: codes, backlog, returning devices")
 struct SeriesTests {
     private static let codes = Rules.make("Codes", .firstSight(FirstSightCondition()), by: FirstSightCondition.by, severity: .ticket)
     private static let backlog = Rules.make(
@@ -41,7 +41,7 @@ struct SeriesTests {
             try await traffic.addFacts(Traffic.start + 9, count: 5, reason: "unknown")
             let evaluator = RuleEvaluator.forTest(pool, [Self.codes])
             // Of the installation's first day nothing is told: `OLD` came a day after the first attempt, so it is.
-            for minute in 0...20 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 0...20)
             #expect(evaluator.faults == [:])
             let fired = [Recorded(group: "provider=fcm,providerErrorCode=NEW", kind: "firing", minute: 7)]
             #expect(try await Recorded.transitions(pool).filter { $0.group.contains("NEW") } == fired)
@@ -50,7 +50,7 @@ struct SeriesTests {
             try await traffic.addFacts(Traffic.start + 16, count: 1, reason: "unknown", code: "LATE")
             try await evaluator.evaluate(minutes: 21)
             try await traffic.addFacts(Traffic.start + 15, count: 1, reason: "unknown", code: "LATE")
-            for minute in 22...26 { try await evaluator.evaluate(minutes: minute) }
+            try await evaluator.evaluate(minutes: 22...26)
             #expect(try await Recorded.transitions(pool).count { $0.group.contains("LATE") } == 1)
             let span = BacktestSpan(since: Traffic.start - 1440, last: Traffic.start + 25)
             let backtest = try await RuleBacktest(span: span, on: pool).run(Self.codes)

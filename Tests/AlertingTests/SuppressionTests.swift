@@ -43,8 +43,8 @@ struct SuppressionTests {
         for minute in minutes { try await traffic.add(Traffic.start + minute, attempts: attempts, bad: bad, reason: "auth", app: app) }
     }
 
-    /// Who was told of what: `PushAuthFailing firing @30`, by the minute of the transition.
-    private func told(_ pool: PostgresPool) async throws -> [String] {
+    /// Who was notified of what: `PushAuthFailing firing @30`, by the minute of the transition.
+    private func notified(_ pool: PostgresPool) async throws -> [String] {
         try await pool.query(
             """
             SELECT e.rule, o.kind, o.createdAt FROM notifications o JOIN alerts e USING (alertId) ORDER BY o.createdAt, e.rule, o.seq
@@ -89,10 +89,10 @@ struct SuppressionTests {
                     "\(suppressed.rule)"
                 )
             }
-            #expect(try await told(pool) == ["PushAuthFailing firing @30"])
+            #expect(try await notified(pool) == ["PushAuthFailing firing @30"])
             try await evaluate(pool, 50..<90)
             #expect(try await AlertStore.open(on: pool) == [])
-            let messages = try await told(pool)
+            let messages = try await notified(pool)
             #expect(messages.count == 2, "\(messages)")
             let report = try await backtest(pool, through: 88)
             #expect(report.text().contains("1 of them would have paged"), "\(report.text())")
@@ -112,9 +112,9 @@ struct SuppressionTests {
             try await add(traffic, 20..<50, app: "big", attempts: 4000, bad: 400)
             try await add(traffic, 50..<120, app: "big", attempts: 4000, bad: 0)
             try await evaluate(pool, 1..<45)
-            #expect(try await told(pool) == ["PushAuthFailing firing @30"])
+            #expect(try await notified(pool) == ["PushAuthFailing firing @30"])
             try await evaluate(pool, 45..<120)
-            let messages = try await told(pool)
+            let messages = try await notified(pool)
             let end = try #require(messages.first { $0.hasPrefix("PushAuthFailing resolved") }.flatMap { Int($0.split(separator: "@")[1]) })
             #expect(messages == ["PushAuthFailing firing @30", "PushAuthFailing resolved @\(end)", "PushAuthFailingInApp firing @\(end)"])
             let app = try #require(try await AlertStore.open(on: pool).first)
@@ -134,7 +134,7 @@ struct SuppressionTests {
             try await add(traffic, 0..<60, app: "second", bad: 0)
             try await add(traffic, 60..<90, app: "second", bad: 100)
             try await evaluate(pool, 1..<90)
-            let messages = try await told(pool)
+            let messages = try await notified(pool)
             #expect(messages == ["PushAuthFailing firing @30", "PushAuthFailingInApp firing @70"], "\(messages)")
             let suppressed = try await AlertStore.open(on: pool).filter { $0.suppressedBy != nil }
             #expect(suppressed.map { $0.group[.app] } == ["first"])
@@ -163,12 +163,12 @@ struct SuppressionTests {
             try await traffic.add(50..<90, attempts: 100, bad: 50)
             try await traffic.add(90..<120, attempts: 100, bad: 0)
             try await evaluate(pool, 1..<49, Self.shipped)
-            #expect(try await told(pool) == ["NothingDelivered firing @30"])
+            #expect(try await notified(pool) == ["NothingDelivered firing @30"])
             let open = try await AlertStore.open(on: pool)
             let contract = try #require(open.first { $0.rule == "ProviderUnavailable" })
             #expect(contract.suppressedBy?.rule == "NothingDelivered" && Minute(contract.firedAt) - Traffic.start == 35)
             try await evaluate(pool, 49..<120, Self.shipped)
-            let messages = try await told(pool)
+            let messages = try await notified(pool)
             let end = try #require(
                 messages.first { $0.hasPrefix("NothingDelivered resolved") }.flatMap { Int($0.split(separator: "@")[1]) }
             )
@@ -188,18 +188,18 @@ struct SuppressionTests {
         }
     }
 
-    @Test("when the key leaves the rule file, what was suppressed is told")
+    @Test("when the key leaves the rule file, receivers are notified of what was suppressed")
     func keyRemoved() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
             try await add(traffic, 0..<20, app: "a", bad: 0)
             try await add(traffic, 20..<60, app: "a", bad: 30)
             try await evaluate(pool, 1..<40)
-            #expect(try await told(pool) == ["PushAuthFailing firing @30"])
+            #expect(try await notified(pool) == ["PushAuthFailing firing @30"])
             let clock = HandClock((Traffic.start + 41).timestamp + .seconds(60))
             let plain = Self.rules.map { Self.rule($0.name, $0.condition, by: $0.by, suppressedBy: []) }
             try await RuleEvaluator.forTest(pool, plain, clock: clock).evaluate(minutes: 41)
-            #expect(try await told(pool) == ["PushAuthFailing firing @30", "PushAuthFailingInApp firing @41"])
+            #expect(try await notified(pool) == ["PushAuthFailing firing @30", "PushAuthFailingInApp firing @41"])
         }
     }
 }

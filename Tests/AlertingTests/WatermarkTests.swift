@@ -13,7 +13,7 @@ import Testing
 struct WatermarkTests {
     private static func at(_ minute: Int, seconds: Int64 = 0) -> Timestamp { (Traffic.start + minute).timestamp + .seconds(seconds) }
 
-    @Test("what a slow writer holds resolves nothing: rules wait for it, and come to what a backtest comes to")
+    @Test("uncommitted outcomes of a slow writer resolve nothing: rules wait for them, and decide as a backtest does")
     func slowWriter() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
@@ -40,7 +40,7 @@ struct WatermarkTests {
                 let asOf = try #require(try await RuleProgress.all(on: pool).first?.asOf)
                 #expect(asOf - Traffic.start == (isUncommitted ? 40 : minute), "minute \(minute)")
             }
-            // Of the writer itself somebody is told too, by another alert.
+            // Of the writer itself receivers are notified, too, by another alert.
             let live = try await Recorded.transitions(pool).filter { $0.group == "provider=fcm" }
             #expect(live.map(\.kind) == ["firing"], "\(live)")
             let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 51)
@@ -49,7 +49,7 @@ struct WatermarkTests {
         }
     }
 
-    @Test("nobody waits longer than ten minutes, nor for a writer that says nothing any more, nor for one that holds what is newer")
+    @Test("rules wait ten minutes at most, and neither for a writer that no longer reports nor for newer uncommitted outcomes")
     func limits() async throws {
         try await withDatabase { pool in
             let clock = HandClock(Self.at(60))
@@ -115,7 +115,7 @@ struct WatermarkTests {
         }
     }
 
-    @Test("a writer speaks at once when what it holds has changed, and every thirty seconds otherwise")
+    @Test("a writer reports at once when its uncommitted outcomes change, and every thirty seconds otherwise")
     func report() {
         let interval = Duration.seconds(30)
         let (then, oldest) = (Self.at(10), Self.at(9))
@@ -128,7 +128,7 @@ struct WatermarkTests {
         #expect(!uncommittedReport.isDue(oldest, at: then + .seconds(1), interval: interval))
     }
 
-    @Test("a heartbeat says what its process has held for two seconds")
+    @Test("a heartbeat reports the outcomes that its process has not committed for two seconds")
     func heartbeat() async throws {
         try await withDatabase { pool in
             let clock = HandClock(Self.at(10))
@@ -146,8 +146,8 @@ struct WatermarkTests {
         }
     }
 
-    @Test("a writer that holds outcomes for five minutes fires an alert, also while rules wait for it; it ends when they are written")
-    func told() async throws {
+    @Test("a writer with outcomes uncommitted for five minutes fires an alert, also while rules wait for it; it resolves with their commit")
+    func fires() async throws {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
             let clock = HandClock(Self.at(10))

@@ -6,7 +6,7 @@ import PushContract
 import TestDatabase
 import Testing
 
-@Suite("Held back is only what somebody was told the cause of")
+@Suite("An alert is suppressed only if receivers were notified of its cause")
 struct WhoKnowsTests {
     private static let rules = [
         rule("PushAuthFailing", "1%", .page), rule("NothingDelivered", nil, .critical, suppressedBy: ["PushAuthFailing"]),
@@ -30,8 +30,8 @@ struct WhoKnowsTests {
         )
     }
 
-    /// Everything is refused from minute 20 to 60. Returns who was told of what, by the minute.
-    private func told(
+    /// Everything is refused from minute 20 to 60. Returns who was notified of what, by the minute.
+    private func notified(
         _ pool: PostgresPool,
         receivers: String,
         silenced: (rule: String, from: Int)? = nil,
@@ -86,26 +86,26 @@ struct WhoKnowsTests {
 
     private static let everybody = "receivers:\n  - { name: a, log: {} }\n  - { name: b, log: {} }"
 
-    @Test("everybody gets everything: one page, and its cause stands beside what is suppressed")
+    @Test("where every receiver gets everything there is one page, and each suppressed alert shows its cause")
     func everybody() async throws {
         try await withDatabase { pool in
-            let told = try await told(pool, receivers: Self.everybody)
-            #expect(told == ["PushAuthFailing firing → a @30", "PushAuthFailing firing → b @30"])
+            let notified = try await notified(pool, receivers: Self.everybody)
+            #expect(notified == ["PushAuthFailing firing → a @30", "PushAuthFailing firing → b @30"])
         }
     }
 
     @Test("a cause that a silence kept from everybody suppresses no page; one that is silenced after it was delivered does")
     func silenced() async throws {
         try await withDatabase { pool in
-            let told = try await told(pool, receivers: Self.everybody, silenced: ("PushAuthFailing", 5))
-            #expect(told == ["NothingDelivered firing → a @30", "NothingDelivered firing → b @30"])
+            let notified = try await notified(pool, receivers: Self.everybody, silenced: ("PushAuthFailing", 5))
+            #expect(notified == ["NothingDelivered firing → a @30", "NothingDelivered firing → b @30"])
             #expect(
                 try await AlertStore.resolved(limit: 9, on: pool).filter { $0.suppressedBy != nil }.map(\.rule) == ["PushAuthFailingSlow"]
             )
         }
         try await withDatabase { pool in
-            let told = try await told(pool, receivers: Self.everybody, silenced: ("PushAuthFailing", 40), delivered: 39)
-            #expect(told == ["PushAuthFailing firing → a @30", "PushAuthFailing firing → b @30"])
+            let notified = try await notified(pool, receivers: Self.everybody, silenced: ("PushAuthFailing", 40), delivered: 39)
+            #expect(notified == ["PushAuthFailing firing → a @30", "PushAuthFailing firing → b @30"])
         }
     }
 
@@ -162,8 +162,8 @@ struct WhoKnowsTests {
     @Test("nobody was notified of a cause whose message waits under a silence")
     func silencedWhilePending() async throws {
         try await withDatabase { pool in
-            let told = try await told(pool, receivers: Self.everybody, silenced: ("PushAuthFailing", 31))
-            #expect(told.filter { $0.hasPrefix("NothingDelivered") }.count == 2, "\(told)")
+            let notified = try await notified(pool, receivers: Self.everybody, silenced: ("PushAuthFailing", 31))
+            #expect(notified.filter { $0.hasPrefix("NothingDelivered") }.count == 2, "\(notified)")
         }
     }
 
@@ -178,8 +178,8 @@ struct WhoKnowsTests {
               - { severity: [page, ticket], receivers: [chat] }
             """
         try await withDatabase { pool in
-            let told = try await told(pool, receivers: receivers)
-            #expect(told == ["NothingDelivered firing → phone @30", "PushAuthFailing firing → chat @30"])
+            let notified = try await notified(pool, receivers: receivers)
+            #expect(notified == ["NothingDelivered firing → phone @30", "PushAuthFailing firing → chat @30"])
             let nothing = try #require(try await AlertStore.resolved(limit: 9, on: pool).first { $0.rule == "NothingDelivered" })
             #expect(nothing.suppressedBy?.rule == "PushAuthFailing")
             let ends = try await pool.query("SELECT receiver FROM notifications WHERE alertId = \(nothing.id) AND kind = 'resolved'")
@@ -196,8 +196,8 @@ struct WhoKnowsTests {
               - { severity: [ticket], receivers: [tickets] }
             """
         try await withDatabase { pool in
-            let told = try await told(pool, receivers: receivers)
-            #expect(told == ["PushAuthFailing firing → pager @30"])
+            let notified = try await notified(pool, receivers: receivers)
+            #expect(notified == ["PushAuthFailing firing → pager @30"])
         }
     }
 }

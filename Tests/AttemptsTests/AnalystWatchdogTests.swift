@@ -1,6 +1,7 @@
 import Postgres
 import PushContract
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Attempts
@@ -45,9 +46,8 @@ struct AnalystWatchdogTests {
             policy.transactionLimit = .seconds(3600)
             async let sleeping: Void = busy.executeScript("SELECT pg_sleep(60)")
             let watchdog = AnalystWatchdog(pool: store.pool, policy: policy, logger: .silent)
-            var cancelled = 0
             // The statement may not have reached the server yet at the first look.
-            while cancelled == 0 { cancelled += try await watchdog.look().cancelled }
+            try await eventually("the statement is cancelled") { try await watchdog.look().cancelled > 0 }
             do {
                 try await sleeping
                 Issue.record("the statement was not cancelled")

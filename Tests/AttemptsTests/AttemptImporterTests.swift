@@ -26,6 +26,17 @@ struct AttemptImporterTests {
         try await body(path)
     }
 
+    /// A database and a file with these bytes.
+    private func withImport(
+        _ bytes: [UInt8],
+        packed: Bool = false,
+        _ body: (_ store: AttemptDatabase, _ path: String) async throws -> Void
+    ) async throws {
+        try await withAttempts { store in
+            try await withFile(bytes, packed: packed) { path in try await body(store, path) }
+        }
+    }
+
     private func importer(_ store: AttemptDatabase) -> AttemptImporter {
         AttemptImporter(pool: store.pool, maintenance: store.maintenance, chunkBytes: 4_096)
     }
@@ -37,23 +48,16 @@ struct AttemptImporterTests {
         bytes += Array("\n{\"broken\n".utf8)
         bytes += try line(1000, at: Sample.now - .seconds(91 * 86_400))
         bytes += try line(100)
-        try await withAttempts { store in
-            try await withFile(bytes, packed: packed) { path in
-                var rejects: [AttemptImporter.Reject] = []
-                let result = try await importer(store).run(
-                    path: path,
-                    now: { Sample.now },
-                    onReject: { rejects.append($0) },
-                    onProgress: { _ in }
-                )
-                #expect(result.isComplete && result.lines == 104 && result.accepted == 101 && result.rejected == 2)
-                #expect(rejects.map(\.line) == [102, 103])
-                #expect(rejects.map(\.code) == ["malformed_json", "attempted_at_out_of_range"])
-                try await store.expectRollupsEqualRecount(total: 101)
-                let again = try await importer(store).run(path: path, now: { Sample.now }, onReject: { _ in }, onProgress: { _ in })
-                #expect(again.accepted == 0 && again.duplicate == 101)
-                try await store.expectRollupsEqualRecount(total: 101)
-            }
+        try await withImport(bytes, packed: packed) { store, path in
+            var rejects: [AttemptImporter.Reject] = []
+            let result = try await importer(store).run(path, onReject: { rejects.append($0) })
+            #expect(result.isComplete && result.lines == 104 && result.accepted == 101 && result.rejected == 2)
+            #expect(rejects.map(\.line) == [102, 103])
+            #expect(rejects.map(\.code) == ["malformed_json", "attempted_at_out_of_range"])
+            try await store.expectRollupsEqualRecount(total: 101)
+            let again = try await importer(store).run(path)
+            #expect(again.accepted == 0 && again.duplicate == 101)
+            try await store.expectRollupsEqualRecount(total: 101)
         }
     }
 
@@ -61,26 +65,24 @@ struct AttemptImporterTests {
     func receivedAt() async throws {
         var bytes: [UInt8] = []
         for number in 0..<60 { bytes += try line(number) }
-        try await withAttempts { store in
-            try await withFile(bytes) { path in
-                var moment = Sample.now
-                var chunks = 0
-                let result = try await importer(store).run(
-                    path: path,
-                    now: {
-                        defer { moment = moment + .seconds(60) }
-                        return moment
-                    },
-                    onReject: { _ in },
-                    onProgress: { _ in chunks += 1 }
-                )
-                #expect(result.accepted == 60 && chunks > 1)
-                let rows = try await store.pool.query("SELECT DISTINCT receivedAt FROM notificationDeliveryAttempts ORDER BY 1")
-                #expect(try rows.map { try $0.decode(Timestamp.self) } == (1...chunks).map { Sample.now + .seconds(Int64($0) * 60) })
-                let imports = try await store.pool.query("SELECT startedAt, finishedAt FROM attemptImports")
-                let (startedAt, finishedAt) = try imports[0].decode((Timestamp, Timestamp).self)
-                #expect(startedAt == Sample.now && finishedAt == Sample.now + .seconds(Int64(chunks + 1) * 60))
-            }
+        try await withImport(bytes) { store, path in
+            var moment = Sample.now
+            var chunks = 0
+            let result = try await importer(store).run(
+                path: path,
+                now: {
+                    defer { moment = moment + .seconds(60) }
+                    return moment
+                },
+                onReject: { _ in },
+                onProgress: { _ in chunks += 1 }
+            )
+            #expect(result.accepted == 60 && chunks > 1)
+            let rows = try await store.pool.query("SELECT DISTINCT receivedAt FROM notificationDeliveryAttempts ORDER BY 1")
+            #expect(try rows.map { try $0.decode(Timestamp.self) } == (1...chunks).map { Sample.now + .seconds(Int64($0) * 60) })
+            let imports = try await store.pool.query("SELECT startedAt, finishedAt FROM attemptImports")
+            let (startedAt, finishedAt) = try imports[0].decode((Timestamp, Timestamp).self)
+            #expect(startedAt == Sample.now && finishedAt == Sample.now + .seconds(Int64(chunks + 1) * 60))
         }
     }
 
@@ -88,18 +90,11 @@ struct AttemptImporterTests {
     func blankLines() async throws {
         var bytes = try line(0) + Array(repeating: 0x0A, count: 9_000) + line(1)
         bytes += try Sample.bytes(Sample.json(["requestId": "r-2"], id: "i-0")) + [0x0A, 0x0A] + Array("[]\n".utf8)
-        try await withAttempts { store in
-            try await withFile(bytes) { path in
-                var rejected: [Int] = []
-                let result = try await importer(store).run(
-                    path: path,
-                    now: { Sample.now },
-                    onReject: { rejected.append($0.line) },
-                    onProgress: { _ in }
-                )
-                #expect(result.lines == 9_005 && result.accepted == 2 && result.conflict == 1 && result.rejected == 1)
-                #expect(rejected == [9_003, 9_005])
-            }
+        try await withImport(bytes) { store, path in
+            var rejected: [Int] = []
+            let result = try await importer(store).run(path, onReject: { rejected.append($0.line) })
+            #expect(result.lines == 9_005 && result.accepted == 2 && result.conflict == 1 && result.rejected == 1)
+            #expect(rejected == [9_003, 9_005])
         }
     }
 
@@ -108,23 +103,16 @@ struct AttemptImporterTests {
         var bytes = try line(0)
         bytes += try Sample.bytes(Sample.json(["uid": "u-2", "requestId": "r-2"], id: "i-0")) + [0x0A]
         bytes += try Sample.bytes(Sample.json(["status": "failed", "reasonCode": "network"], id: "i-0")) + [0x0A]
-        try await withAttempts { store in
-            try await withFile(bytes) { path in
-                var details: [String] = []
-                let result = try await importer(store).run(
-                    path: path,
-                    now: { Sample.now },
-                    onReject: { details.append($0.detail) },
-                    onProgress: { _ in }
-                )
-                #expect(result.accepted == 1 && result.conflict == 2)
-                #expect(
-                    details == [
-                        "another attempt is stored under this attemptId, with another uid, requestId; give a new attempt a new attemptId",
-                        "the attempt is stored as `sent` and cannot become `failed`; give a new attempt a new attemptId",
-                    ]
-                )
-            }
+        try await withImport(bytes) { store, path in
+            var details: [String] = []
+            let result = try await importer(store).run(path, onReject: { details.append($0.detail) })
+            #expect(result.accepted == 1 && result.conflict == 2)
+            #expect(
+                details == [
+                    "another attempt is stored under this attemptId, with another uid, requestId; give a new attempt a new attemptId",
+                    "the attempt is stored as `sent` and cannot become `failed`; give a new attempt a new attemptId",
+                ]
+            )
         }
         let byColumns = AttemptConflict.detail(Sample.attempt(status: .sent), stored: Sample.attempt(status: .queued))
         #expect(byColumns.contains("its day by columns, so it no longer becomes `sent`"))
@@ -137,36 +125,33 @@ struct AttemptImporterTests {
     func resumes(packed: Bool) async throws {
         var bytes: [UInt8] = []
         for number in 0..<200 { bytes += number % 50 == 7 ? Array("[\(number)]\n".utf8) : try line(number) }
-        try await withAttempts { store in
-            try await withFile(bytes, packed: packed) { path in
-                var rejected: [Int] = []
-                var places: [Int] = []
-                var rounds = 0
-                var isComplete = false
-                while !isComplete, rounds < 100 {
-                    let checkpoint = try await importer(store).checkpoint(of: path)
-                    #expect((checkpoint == nil) == (rounds == 0))
-                    places.append(checkpoint?.lines ?? 0)
-                    var chunks = 0
-                    let result = try await importer(store).run(
-                        path: path,
-                        from: checkpoint,
-                        now: { Sample.now },
-                        shouldStop: { chunks >= 3 },
-                        onReject: { rejected.append($0.line) },
-                        onProgress: { _ in chunks += 1 }
-                    )
-                    isComplete = result.isComplete
-                    rounds += 1
-                    if isComplete {
-                        #expect(result.accepted == 196 && result.duplicate == 0 && result.rejected == 4 && result.lines == 200)
-                    }
+        try await withImport(bytes, packed: packed) { store, path in
+            var rejected: [Int] = []
+            var places: [Int] = []
+            var rounds = 0
+            var isComplete = false
+            while !isComplete, rounds < 100 {
+                let checkpoint = try await importer(store).checkpoint(of: path)
+                #expect((checkpoint == nil) == (rounds == 0))
+                places.append(checkpoint?.lines ?? 0)
+                var chunks = 0
+                let result = try await importer(store).run(
+                    path,
+                    from: checkpoint,
+                    shouldStop: { chunks >= 3 },
+                    onReject: { rejected.append($0.line) },
+                    onProgress: { _ in chunks += 1 }
+                )
+                isComplete = result.isComplete
+                rounds += 1
+                if isComplete {
+                    #expect(result.accepted == 196 && result.duplicate == 0 && result.rejected == 4 && result.lines == 200)
                 }
-                #expect(rounds > 2 && places == places.sorted() && Set(places).count == places.count)
-                #expect(rejected == [8, 58, 108, 158])
-                #expect(try await importer(store).checkpoint(of: path) == nil, "it went through")
-                try await store.expectRollupsEqualRecount(total: 196)
             }
+            #expect(rounds > 2 && places == places.sorted() && Set(places).count == places.count)
+            #expect(rejected == [8, 58, 108, 158])
+            #expect(try await importer(store).checkpoint(of: path) == nil, "it went through")
+            try await store.expectRollupsEqualRecount(total: 196)
         }
     }
 
@@ -175,26 +160,16 @@ struct AttemptImporterTests {
         struct Killed: Error {}
         var bytes: [UInt8] = []
         for number in 0..<200 { bytes += number == 90 ? Array("[]\n".utf8) : try line(number) }
-        try await withAttempts { store in
-            try await withFile(bytes) { path in
-                // It dies where it hurts most: after the commit, before the reject is written.
-                await #expect(throws: Killed.self) {
-                    try await importer(store).run(path: path, now: { Sample.now }, onReject: { _ in throw Killed() }, onProgress: { _ in })
-                }
-                let checkpoint = try #require(try await importer(store).checkpoint(of: path))
-                #expect(checkpoint.lines > 50 && checkpoint.lines <= 90)
-                var rejected: [Int] = []
-                let result = try await importer(store).run(
-                    path: path,
-                    from: checkpoint,
-                    now: { Sample.now },
-                    onReject: { rejected.append($0.line) },
-                    onProgress: { _ in }
-                )
-                #expect(result.isComplete && rejected == [91])
-                #expect(result.accepted + result.duplicate == 199 && result.lines == 200)
-                try await store.expectRollupsEqualRecount(total: 199)
-            }
+        try await withImport(bytes) { store, path in
+            // It dies where it hurts most: after the commit, before the reject is written.
+            await #expect(throws: Killed.self) { try await importer(store).run(path, onReject: { _ in throw Killed() }) }
+            let checkpoint = try #require(try await importer(store).checkpoint(of: path))
+            #expect(checkpoint.lines > 50 && checkpoint.lines <= 90)
+            var rejected: [Int] = []
+            let result = try await importer(store).run(path, from: checkpoint, onReject: { rejected.append($0.line) })
+            #expect(result.isComplete && rejected == [91])
+            #expect(result.accepted + result.duplicate == 199 && result.lines == 200)
+            try await store.expectRollupsEqualRecount(total: 199)
         }
     }
 
@@ -202,29 +177,27 @@ struct AttemptImporterTests {
     func refusedEnd() async throws {
         struct Refused: Error {}
         let bytes = try line(1)
-        try await withAttempts { store in
-            try await withFile(bytes) { path in
-                let ignore: (AttemptImporter.Reject) -> Void = { _ in }
-                await #expect(throws: Refused.self) {
-                    try await importer(store).run(path: path, now: { Sample.now }, onReject: ignore, onProgress: { _ in }) { _, _ in
-                        throw Refused()
-                    }
+        try await withImport(bytes) { store, path in
+            let ignore: (AttemptImporter.Reject) -> Void = { _ in }
+            await #expect(throws: Refused.self) {
+                try await importer(store).run(path: path, now: { Sample.now }, onReject: ignore, onProgress: { _ in }) { _, _ in
+                    throw Refused()
                 }
-                let checkpoint = try #require(try await importer(store).checkpoint(of: path))
-                let result = try await importer(store).run(
-                    path: path,
-                    from: checkpoint,
-                    now: { Sample.now },
-                    onReject: ignore,
-                    onProgress: { _ in }
-                ) { result, connection in
-                    try connection.execute("UPDATE attemptImports SET fileName = 'ended ' || \(result.lines)::text")
-                }
-                #expect(result.isComplete && result.lines == 1)
-                #expect(try await importer(store).checkpoint(of: path) == nil)
-                let name = try await store.pool.query("SELECT fileName FROM attemptImports")[0].decode(String.self)
-                #expect(name == "ended 1")
             }
+            let checkpoint = try #require(try await importer(store).checkpoint(of: path))
+            let result = try await importer(store).run(
+                path: path,
+                from: checkpoint,
+                now: { Sample.now },
+                onReject: ignore,
+                onProgress: { _ in }
+            ) { result, connection in
+                try connection.execute("UPDATE attemptImports SET fileName = 'ended ' || \(result.lines)::text")
+            }
+            #expect(result.isComplete && result.lines == 1)
+            #expect(try await importer(store).checkpoint(of: path) == nil)
+            let name = try await store.pool.query("SELECT fileName FROM attemptImports")[0].decode(String.self)
+            #expect(name == "ended 1")
         }
     }
 
@@ -239,28 +212,25 @@ struct AttemptImporterTests {
             bytes += Array(repeating: 0x78, count: 2_500_000)
             if number < 3 { bytes.append(0x0A) }
         }
-        try await withAttempts { store in
-            try await withFile(bytes, packed: packed) { path in
-                var rejects: [AttemptImporter.Reject] = []
-                var result = AttemptImporter.Progress()
-                for isLast in [false, true] {
-                    var chunks = 0
-                    let importer = AttemptImporter(pool: store.pool, maintenance: store.maintenance)
-                    let checkpoint = try await importer.checkpoint(of: path)
-                    result = try await importer.run(
-                        path: path,
-                        from: checkpoint,
-                        now: { Sample.now },
-                        shouldStop: { !isLast && chunks == 2 },
-                        onReject: { rejects.append($0) },
-                        onProgress: { _ in chunks += 1 }
-                    )
-                    #expect(result.isComplete == isLast)
-                }
-                #expect(result.lines == 6 && result.accepted == 3 && result.duplicate == 0 && result.rejected == 3)
-                #expect(rejects.map(\.line) == [2, 4, 6] && rejects.allSatisfy { $0.code == "item_too_large" })
-                #expect(rejects.allSatisfy { $0.detail.contains("at least 1048576 bytes") })
+        try await withImport(bytes, packed: packed) { store, path in
+            var rejects: [AttemptImporter.Reject] = []
+            var result = AttemptImporter.Progress()
+            for isLast in [false, true] {
+                var chunks = 0
+                let importer = AttemptImporter(pool: store.pool, maintenance: store.maintenance)
+                let checkpoint = try await importer.checkpoint(of: path)
+                result = try await importer.run(
+                    path,
+                    from: checkpoint,
+                    shouldStop: { !isLast && chunks == 2 },
+                    onReject: { rejects.append($0) },
+                    onProgress: { _ in chunks += 1 }
+                )
+                #expect(result.isComplete == isLast)
             }
+            #expect(result.lines == 6 && result.accepted == 3 && result.duplicate == 0 && result.rejected == 3)
+            #expect(rejects.map(\.line) == [2, 4, 6] && rejects.allSatisfy { $0.code == "item_too_large" })
+            #expect(rejects.allSatisfy { $0.detail.contains("at least 1048576 bytes") })
         }
     }
 
@@ -268,38 +238,31 @@ struct AttemptImporterTests {
     func droppedDay() async throws {
         let (dropped, kept) = (Sample.now - .seconds(30 * 86_400), Sample.now - .seconds(40 * 86_400))
         let bytes = try line(0, at: kept) + line(1, at: dropped) + line(2, at: dropped) + line(3, at: kept)
-        try await withAttempts { store in
-            try await withFile(bytes) { path in
-                var rejects: [AttemptImporter.Reject] = []
-                func run() async throws -> AttemptImporter.Progress {
-                    rejects = []
-                    return try await importer(store).run(
-                        path: path,
-                        now: { Sample.now },
-                        onReject: { rejects.append($0) },
-                        onProgress: { _ in }
-                    )
-                }
-                let first = try await run()
-                #expect(first.accepted == 4)
-                // As after a retention of less than 30 days that was raised later, when the ledger has forgotten the ids.
-                try await store.pool.execute("DROP TABLE \(raw: PartitionPlan.fact(day: dropped.day).name)")
-                try await store.pool.execute("DELETE FROM attemptLedger")
-                let refused = try await run()
-                #expect(refused.isComplete && refused.accepted == 0 && refused.duplicate == 2 && refused.rejected == 2)
-                #expect(rejects.map(\.line) == [2, 3] && rejects.map(\.attemptId) == ["i-1", "i-2"])
-                #expect(rejects.allSatisfy { $0.code == "day_already_counted" && $0.detail.contains("2026-02-08") })
-                let counted = try await store.pool.query("SELECT sum(attempts)::bigint FROM attemptRollups")[0].decode(Int64.self)
-                #expect(counted == 4)
-
-                let day = PartitionPlan.fact(day: dropped.day)
-                for table in ["attemptRollups", "attemptLatencies"] {
-                    try await store.pool.execute("DELETE FROM \(raw: table) WHERE minute >= \(day.from) AND minute < \(day.to)")
-                }
-                let complete = try await run()
-                #expect(complete.accepted == 2 && complete.duplicate == 2 && rejects.isEmpty)
-                try await store.expectRollupsEqualRecount(total: 4)
+        try await withImport(bytes) { store, path in
+            var rejects: [AttemptImporter.Reject] = []
+            func run() async throws -> AttemptImporter.Progress {
+                rejects = []
+                return try await importer(store).run(path, onReject: { rejects.append($0) })
             }
+            let first = try await run()
+            #expect(first.accepted == 4)
+            // As after a retention of less than 30 days that was raised later, when the ledger has forgotten the ids.
+            try await store.pool.execute("DROP TABLE \(raw: PartitionPlan.fact(day: dropped.day).name)")
+            try await store.pool.execute("DELETE FROM attemptLedger")
+            let refused = try await run()
+            #expect(refused.isComplete && refused.accepted == 0 && refused.duplicate == 2 && refused.rejected == 2)
+            #expect(rejects.map(\.line) == [2, 3] && rejects.map(\.attemptId) == ["i-1", "i-2"])
+            #expect(rejects.allSatisfy { $0.code == "day_already_counted" && $0.detail.contains("2026-02-08") })
+            let counted = try await store.pool.query("SELECT sum(attempts)::bigint FROM attemptRollups")[0].decode(Int64.self)
+            #expect(counted == 4)
+
+            let day = PartitionPlan.fact(day: dropped.day)
+            for table in ["attemptRollups", "attemptLatencies"] {
+                try await store.pool.execute("DELETE FROM \(raw: table) WHERE minute >= \(day.from) AND minute < \(day.to)")
+            }
+            let complete = try await run()
+            #expect(complete.accepted == 2 && complete.duplicate == 2 && rejects.isEmpty)
+            try await store.expectRollupsEqualRecount(total: 4)
         }
     }
 
@@ -315,9 +278,7 @@ struct AttemptImporterTests {
         try await withAttempts { store in
             func run(_ bytes: [UInt8]) async throws -> AttemptImporter.Progress {
                 var progress = AttemptImporter.Progress()
-                try await withFile(bytes) { path in
-                    progress = try await importer(store).run(path: path, now: { Sample.now }, onReject: { _ in }, onProgress: { _ in })
-                }
+                try await withFile(bytes) { path in progress = try await importer(store).run(path) }
                 for _ in 0..<9 { try await store.rotate() }
                 return progress
             }
@@ -361,13 +322,7 @@ struct AttemptImporterTests {
         try await withAttempts { store in
             try await withFile(bytes) { path in
                 var chunks = 0
-                _ = try await importer(store).run(
-                    path: path,
-                    now: { Sample.now },
-                    shouldStop: { chunks >= 1 },
-                    onReject: { _ in },
-                    onProgress: { _ in chunks += 1 }
-                )
+                _ = try await importer(store).run(path, shouldStop: { chunks >= 1 }, onProgress: { _ in chunks += 1 })
                 #expect(try await importer(store).checkpoint(of: path) != nil)
                 try Data(bytes + line(77)).write(to: URL(fileURLWithPath: path))
                 #expect(try await importer(store).checkpoint(of: path) == nil)
@@ -375,10 +330,28 @@ struct AttemptImporterTests {
             try await withFile(bytes, packed: true) { path in
                 let whole = try Data(contentsOf: URL(fileURLWithPath: path))
                 try whole.dropLast(40).write(to: URL(fileURLWithPath: path))
-                await #expect(throws: LineReader.Failure.self) {
-                    try await importer(store).run(path: path, now: { Sample.now }, onReject: { _ in }, onProgress: { _ in })
-                }
+                await #expect(throws: LineReader.Failure.self) { try await importer(store).run(path) }
             }
         }
+    }
+}
+
+extension AttemptImporter {
+    /// Imports at the time of the samples.
+    fileprivate func run(
+        _ path: String,
+        from checkpoint: AttemptImporter.Progress? = nil,
+        shouldStop: () -> Bool = { false },
+        onReject: (AttemptImporter.Reject) throws -> Void = { _ in },
+        onProgress: (AttemptImporter.Progress) -> Void = { _ in }
+    ) async throws -> AttemptImporter.Progress {
+        try await run(
+            path: path,
+            from: checkpoint,
+            now: { Sample.now },
+            shouldStop: shouldStop,
+            onReject: onReject,
+            onProgress: onProgress
+        )
     }
 }

@@ -49,6 +49,8 @@ struct AttemptWriterTests {
             }
             _ = try await store.write(attempts)
             try await store.expectRollupsEqualRecount(total: 3)
+            let counts = try await store.pool.query("SELECT sum(attempts)::bigint FROM attemptRollups GROUP BY app ORDER BY 1")
+            #expect(try counts.map { try $0.decode(Int.self) } == [1, 2])
         }
     }
 

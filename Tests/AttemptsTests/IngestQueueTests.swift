@@ -89,7 +89,7 @@ struct IngestQueueTests {
         try await secondWriterBegins(IngestQueue(limits: limits))
     }
 
-    @Test("where tables are distributed, until there is enough for a full transaction", .timeLimit(.minutes(1)))
+    @Test("where tables are distributed, rows wait until they fill a transaction", .timeLimit(.minutes(1)))
     func distributedWriters() async throws {
         var limits = IngestLimits()
         limits.rowsPerTransaction = 30
@@ -170,7 +170,7 @@ struct IngestQueueTests {
         }
     }
 
-    @Test("nor what came meanwhile from being written, though nothing more comes")
+    @Test("a writer that hangs does not keep waiting rows from being written, also without further arrivals")
     func waitLimitWithoutArrivals() async throws {
         var limits = IngestLimits()
         limits.waitLimit = .seconds(3600)
@@ -186,7 +186,7 @@ struct IngestQueueTests {
             #expect(queue.expire() && queue.waitingRows == 1)
             let end = ContinuousClock.now + limits.waitLimit + .seconds(1)
             // Again and again: the other writer may not be idle yet.
-            try? await eventually("it is taken", within: .seconds(10)) { queue.expire(now: end) && queue.waitingRows == 0 }
+            try? await eventually("it is taken") { queue.expire(now: end) && queue.waitingRows == 0 }
             queue.close()
             let taken = await other
             let left = await queue.take()

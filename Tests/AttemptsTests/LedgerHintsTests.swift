@@ -23,7 +23,7 @@ struct LedgerHintsTests {
         #expect(!BloomFilter(capacity: 0).mayContain(AttemptKey(attemptId: "x")))
     }
 
-    @Test("a batch of new attempts, one that repeats some of them, one that repeats all")
+    @Test("with hints new attempts are accepted and repeated ones are duplicates, in batches of new, of both and of repeated ones")
     func duplicates() async throws {
         try await withAttempts { store in
             let hints = LedgerHints()

@@ -77,7 +77,7 @@ struct ParserAgreementTests {
         #expect(ParserCorpus.all.count > 500)
     }
 
-    @Test("every case of the corpus as a line among good ones is refused or taken alone")
+    @Test("every case of the corpus as a line among good ones is refused or accepted alone")
     func lines() throws {
         let good = Array(AttemptText.attempt().utf8)
         let agreement = ParserAgreement()
@@ -102,7 +102,7 @@ struct ParserAgreementTests {
         }
     }
 
-    @Test("10,000 seeded mutations, as documents and as lines", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test("both parsers agree on 10,000 seeded mutations, as documents and as lines", arguments: [1, 2, 3, 4] as [UInt64])
     func mutations(seed: UInt64) {
         let agreement = ParserAgreement()
         var mutator = BodyMutator(seed: seed)
@@ -118,7 +118,7 @@ struct ParserAgreementTests {
         }
     }
 
-    @Test("every body of the corpus cut off at every byte")
+    @Test("both parsers agree on every body of the corpus cut off at every byte")
     func truncated() {
         let agreement = ParserAgreement()
         let full = AttemptText.attempt([("uid", #""é😀\uD83D\uDE00\n""#), ("latencyMs", "-12"), ("app", "null"), ("pushType", "[1e5,{}]")])

@@ -3,6 +3,7 @@ import Postgres
 import PushContract
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import Attempts
@@ -357,13 +358,11 @@ final class Flag: Sendable {
 }
 
 extension AttemptDatabase {
-    /// Asks until the condition holds. The bound is generous: it is reached only by what never comes.
+    /// Polls until the condition holds or the flag is raised.
     func waitFor(_ what: String, or flag: Flag = Flag(), _ condition: () -> Query) async throws {
-        for _ in 0..<3_000 {
-            if flag.isRaised { return }
-            if try await pool.query(condition())[0].decode(Bool.self) { return }
-            try await Task.sleep(for: .milliseconds(10))
+        try await eventually(what) {
+            if flag.isRaised { return true }
+            return try await pool.query(condition())[0].decode(Bool.self)
         }
-        Issue.record("never: \(what)")
     }
 }

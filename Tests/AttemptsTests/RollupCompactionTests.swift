@@ -44,7 +44,7 @@ struct RollupCompactionTests {
         }
     }
 
-    @Test("beside eight writers of late reports and two compacting instances no count is lost or doubled, in any snapshot")
+    @Test("with eight writers of late reports and two compacting instances no count is lost or doubled, in any snapshot")
     func concurrent() async throws {
         try await withAttempts { store in
             let isDone = Flag()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Attempts
 
-@Suite("What is held and not written yet")
+@Suite("Uncommitted outcomes")
 struct UncommittedOutcomesTests {
     private let now = Sample.now
 
@@ -35,7 +35,7 @@ struct UncommittedOutcomesTests {
         }
     }
 
-    @Test("what waits in the ingestor's queue is held until it is answered")
+    @Test("what waits in the ingestor's queue counts as uncommitted until it is answered")
     func ingestor() async throws {
         try await withAttempts { store in
             let uncommitted = UncommittedOutcomes()

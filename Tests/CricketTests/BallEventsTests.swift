@@ -7,13 +7,13 @@ import Testing
 @Suite
 struct BallEventsTests {
     /// The events of each ball in turn, as a feed of the last 30 would bring them.
-    func told(_ balls: [Ball], last count: Int = 30) -> [[MatchEventType]] {
+    func reported(_ balls: [Ball], last count: Int = 30) -> [[MatchEventType]] {
         var window = BallWindow()
-        return balls.indices.map { told(Array(balls[0...$0].suffix(count)), in: &window) }
+        return balls.indices.map { reported(Array(balls[0...$0].suffix(count)), in: &window) }
     }
 
     /// The events of one state.
-    private func told(_ balls: [Ball], in window: inout BallWindow) -> [MatchEventType] {
+    private func reported(_ balls: [Ball], in window: inout BallWindow) -> [MatchEventType] {
         let earlier = window
         let change = window.take(balls, isFirst: false)
         return BallEvents.of(change.fresh, in: window, after: earlier, now: Sample.now).map(\.type)
@@ -32,17 +32,17 @@ struct BallEventsTests {
     @Test("a feed that sends more balls than are kept reports what one of the last 30 does", arguments: [31, 60, 120])
     func longFeed(count: Int) {
         let balls = twoInnings()
-        #expect(told(balls, last: count) == told(balls))
-        #expect(told(balls, last: count).joined().count { $0 == .hattrick } == 1)
-        #expect(told(balls, last: count).joined().count { $0 == .six } == 15)
+        #expect(reported(balls, last: count) == reported(balls))
+        #expect(reported(balls, last: count).joined().count { $0 == .hattrick } == 1)
+        #expect(reported(balls, last: count).joined().count { $0 == .six } == 15)
     }
 
     @Test("after a gap longer than the window, events are those of the balls in it", arguments: [30, 60, 120])
     func longGap(count: Int) {
         let balls = twoInnings()
         var window = BallWindow()
-        _ = told(Array(balls[0..<10]), in: &window)
-        let events = told(Array(balls[0..<60].suffix(count)), in: &window)
+        _ = reported(Array(balls[0..<10]), in: &window)
+        let events = reported(Array(balls[0..<60].suffix(count)), in: &window)
         #expect(window.balls == Array(balls[30..<60]))
         #expect(events.count { $0 == .six } == 3 && !events.contains(.hattrick) && !events.contains(.onHattrick))
     }
@@ -51,7 +51,7 @@ struct BallEventsTests {
     func takenBack() {
         let balls = twoInnings()
         var window = BallWindow()
-        for end in 1...40 { _ = told(Array(balls[0..<end].suffix(30)), in: &window) }
+        for end in 1...40 { _ = reported(Array(balls[0..<end].suffix(30)), in: &window) }
         let change = window.take(Array(balls[9..<39]), isFirst: false)
         #expect(balls[9].isSix && change.fresh == [] && !change.hadGap)
         #expect(window.balls == Array(balls[10..<39]))
@@ -64,16 +64,16 @@ struct BallEventsTests {
     func renumbered() {
         let balls = Array(twoInnings()[0..<20])
         var window = BallWindow()
-        _ = told(balls, in: &window)
+        _ = reported(balls, in: &window)
         var renamed = balls
         for index in renamed.indices { renamed[index].bowler += " J." }
-        #expect(told(renamed, in: &window) == [])
+        #expect(reported(renamed, in: &window) == [])
         var wide = renamed[9]
         wide.runs = 0
         wide.extras = .init(wides: 1)
         var more = Array(renamed[0..<9]) + [wide] + Array(renamed[9...])
         for index in more.indices { more[index].number = index + 1 }
-        #expect(told(more, in: &window) == [])
+        #expect(reported(more, in: &window) == [])
         #expect(window.balls == more)
     }
 
@@ -82,9 +82,9 @@ struct BallEventsTests {
         var balls = (1...3).map { Sample.ball($0, wicket: .bowled) }
         balls[2].bowler = "Fir"
         var window = BallWindow()
-        #expect(told(balls, in: &window) == [.onHattrick])
+        #expect(reported(balls, in: &window) == [.onHattrick])
         balls[2].bowler = "Elm"
-        #expect(told(balls, in: &window) == [.hattrick])
+        #expect(reported(balls, in: &window) == [.hattrick])
     }
 
     @Test("wickets in a row are not carried from one source to another, which may spell the bowler otherwise")
@@ -118,7 +118,7 @@ struct BallEventsTests {
             Sample.ball(5, 0, extras: .init(legByes: 4)), Sample.ball(6, 0, extras: .init(wides: 5)),
             Sample.ball(7, 4, extras: .init(noBalls: 1)),
         ]
-        #expect(told(balls) == [[.four], [.six], [], [], [], [], [.four]])
+        #expect(reported(balls) == [[.four], [.six], [], [], [], [], [.four]])
     }
 
     @Test(
@@ -129,7 +129,7 @@ struct BallEventsTests {
         ]
     )
     func creditedWickets(kind: WicketKind, counts: Bool) {
-        let events = told([Sample.ball(1, wicket: .bowled), Sample.ball(2, wicket: .lbw), Sample.ball(3, wicket: kind)])
+        let events = reported([Sample.ball(1, wicket: .bowled), Sample.ball(2, wicket: .lbw), Sample.ball(3, wicket: kind)])
         #expect(events.flatMap { $0 }.contains(.hattrick) == counts)
     }
 
@@ -138,15 +138,15 @@ struct BallEventsTests {
         var balls = [Sample.ball(1), Sample.ball(2, wicket: .bowled), Sample.ball(3, wicket: .bowled)]
         balls += (4...80).map { Sample.ball($0, 1, bowler: $0 / 6 % 2 == 0 ? "Fir" : "Gum") }
         balls.append(Sample.ball(81, wicket: .lbw))
-        #expect(told(balls).last == [.hattrick])
+        #expect(reported(balls).last == [.hattrick])
         // Any delivery of his own in between breaks it.
         balls[40] = Sample.ball(41, 1, bowler: "Elm")
-        #expect(told(balls).last == [])
+        #expect(reported(balls).last == [])
     }
 
     @Test("six in six are two hat-tricks, four in four are one")
     func longRuns() {
-        let events = told((1...6).map { Sample.ball($0, wicket: .bowled) }).flatMap { $0 }
+        let events = reported((1...6).map { Sample.ball($0, wicket: .bowled) }).flatMap { $0 }
         #expect(events.count { $0 == .hattrick } == 2)
         #expect(events.count { $0 == .onHattrick } == 1)
     }
@@ -163,34 +163,34 @@ struct BallEventsTests {
     @Test("a maiden is a whole over of one bowler who concedes nothing; byes and leg byes are allowed")
     func maidens() {
         let clean = (1...6).map { Sample.ball($0) }
-        #expect(told(clean).last == [.maiden])
+        #expect(reported(clean).last == [.maiden])
         var byes = clean
         byes[2].extras = .init(byes: 4, legByes: 1)
-        #expect(told(byes).last == [.maiden])
+        #expect(reported(byes).last == [.maiden])
         var wide = clean
         wide[2].extras = .init(wides: 1)
-        #expect(told(wide).last == [])
+        #expect(reported(wide).last == [])
         var shared = clean
         shared[5].bowler = "Fir"
-        #expect(told(shared).last == [])
-        #expect(told(Array(clean.dropFirst())).flatMap { $0 } == [], "the over's beginning is not known")
+        #expect(reported(shared).last == [])
+        #expect(reported(Array(clean.dropFirst())).flatMap { $0 } == [], "the over's beginning is not known")
     }
 
     @Test("a miscounted over ends where the feed says")
     func miscounted() {
         var five = (1...5).map { Sample.ball($0) }
-        #expect(told(five).last == [])
+        #expect(reported(five).last == [])
         five[4].endsOver = true
-        #expect(told(five).last == [.maiden])
+        #expect(reported(five).last == [.maiden])
     }
 
-    @Test("sixes in a row are told from the third, a big over from twenty runs")
+    @Test("sixes in a row are reported from the third, a big over from twenty runs")
     func sixes() {
-        #expect(told((1...4).map { Sample.ball($0, 6) }) == [[.six], [.six], [.six, .consecutiveSixes], [.six, .consecutiveSixes]])
+        #expect(reported((1...4).map { Sample.ball($0, 6) }) == [[.six], [.six], [.six, .consecutiveSixes], [.six, .consecutiveSixes]])
         var over = (1...6).map { Sample.ball($0, 3) }
-        #expect(told(over).last == [])
+        #expect(reported(over).last == [])
         over[0].extras = .init(byes: 2)
-        #expect(told(over).last == [.bigOver])
+        #expect(reported(over).last == [.bigOver])
     }
 
     @Test("a window never holds more than 30 balls (L-23)")
@@ -203,7 +203,7 @@ struct BallEventsTests {
         }
     }
 
-    @Test("a corrected ball is replaced and told anew, a retracted one is forgotten")
+    @Test("a corrected ball is replaced and reported again, a retracted one is removed")
     func corrections() {
         var window = BallWindow()
         _ = window.take((1...3).map { Sample.ball($0, 4) }, isFirst: false)

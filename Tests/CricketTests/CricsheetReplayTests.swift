@@ -53,8 +53,8 @@ struct CricsheetReplayTests {
     func longFeed(file: URL) throws {
         let script = MatchScript(try CricsheetMatch.read(json: try Data(contentsOf: file)))
         let balls = script.innings.flatMap { $0.bowledBalls.map(\.ball) }
-        let expected = BallEventsTests().told(balls)
-        for count in [60, 120] { #expect(BallEventsTests().told(balls, last: count) == expected) }
+        let expected = BallEventsTests().reported(balls)
+        for count in [60, 120] { #expect(BallEventsTests().reported(balls, last: count) == expected) }
     }
 
     @Test(

@@ -62,7 +62,7 @@ struct DisplayStateTests {
         #expect(state.contentHash.count == 64)
     }
 
-    @Test("seq and timestamps rise strictly, also when the clock stands still or goes back (L-07)")
+    @Test("seq and timestamps rise strictly, also when the clock stops or goes back (L-07)")
     func rising() throws {
         var memory = MatchMemory()
         var states: [UnifiedDisplayState] = []

@@ -44,7 +44,7 @@ struct EventTextTests {
         #expect(cooldowns.admit([event(.wicket, nil, mark: 6, count: 3)], now: Sample.now).map(\.count) == [2])
     }
 
-    @Test("a wicket that was taken back is told when it falls after all")
+    @Test("a wicket that was taken back is reported when it falls after all")
     func retraction() {
         var memory = MatchMemory()
         var told: [MatchEventType] = []

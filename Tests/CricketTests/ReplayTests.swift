@@ -116,7 +116,7 @@ struct ReplayTests {
         if faults.isDisjoint(with: [.correct]) { #expect(changes.count(.wicket) == clean.count(.wicket)) }
     }
 
-    @Test("duplicated and reordered feeds tell what an orderly one tells", arguments: 0..<20)
+    @Test("duplicated and reordered feeds report the same events as an ordered one", arguments: 0..<20)
     func duplicates(seed: Int) {
         let clean = Sample.play(Sample.feed(script, faults: []))
         let changes = Sample.play(Sample.feed(script, faults: [.duplicate], seed: UInt64(seed)))
@@ -124,7 +124,7 @@ struct ReplayTests {
         #expect(finalState(changes) == finalState(clean))
     }
 
-    @Test("polling any subset of states tells the same wickets, milestones and innings (L-24)", arguments: 0..<60)
+    @Test("polling any subset of states reports the same wickets, milestones and innings (L-24)", arguments: 0..<60)
     func anySubset(seed: Int) {
         let feed = Sample.feed(script, detail: .scores)
         let all = Sample.play(feed)

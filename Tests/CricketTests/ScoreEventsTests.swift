@@ -32,7 +32,7 @@ struct ScoreEventsTests {
         #expect(batting(card(before, 200), card(after, 201)) == expected)
     }
 
-    @Test("a fifty is told also when the batter got out between the polls, or was not on the card before")
+    @Test("a fifty is reported also when the batter got out between the polls, or was not on the card before")
     func milestonesBetweenPolls() {
         #expect(batting(card(45, 200), card(56, 210, .out)) == [.fifty])
         #expect(batting(nil, card(56, 210, .out), from: 44) == [.fifty])
@@ -165,7 +165,7 @@ struct ScoreEventsTests {
         #expect(types(closed, next) == [.targetSet, .scoreChange])
     }
 
-    @Test("a target is told when it is set and when it is revised")
+    @Test("a target is reported when it is set and when it is revised")
     func targets() {
         func chase(_ sequence: Int64, _ target: Int) -> MatchScore {
             Sample.score(

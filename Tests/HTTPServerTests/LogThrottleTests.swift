@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Test("so many lines a second, and the next second's first tells how many were left out")
+@Test("the number of lines a second is limited, and the first line of the next second states how many were left out")
 func logThrottle() {
     let throttle = LogThrottle(perSecond: 3)
     let start = ContinuousClock.now

@@ -34,7 +34,7 @@ struct RequestFramingTests {
         return observer
     }
 
-    @Test("bytes behind a fault are no error of the request that stands for it, however they are cut")
+    @Test("bytes after a fault are no error of the request that reports it, however they are split")
     func behindFault() throws {
         let observer = try observe(["GET / HTTP/1.1\r\nHost: a\r\nX Y: z\r\n", "X: y\r\n", "\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"])
         #expect(observer.faults == ["malformed"])

@@ -94,7 +94,7 @@ extension WholeService {
                         }
                         #expect(frozen <= .seconds(15) && killed <= .seconds(15), "\(frozen), \(killed)")
                         print("taken over \(frozen) after a freeze, \(killed) after a kill -9")
-                        #expect(hook.alerts(of: "ProviderUnavailable").map(\.status) == ["firing"], "told once, by three holders")
+                        #expect(hook.alerts(of: "ProviderUnavailable").map(\.status) == ["firing"], "notified once, by three holders")
                         let epochs = try await pool.query("SELECT epoch FROM alertLeases").map { try $0.decode(Int64.self) }
                         #expect(epochs.allSatisfy { $0 >= 3 }, "each takeover is a new epoch: \(epochs)")
                         #expect(try await first.terminate().code == 0)

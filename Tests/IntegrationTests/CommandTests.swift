@@ -408,7 +408,7 @@ extension WholeService {
             }
         }
 
-        @Test("so is a database, by migrate")
+        @Test("`migrate` recognises a database of the schema before the first release, and the error says what to do")
         func earlierDatabase() async throws {
             try await withDatabaseURL { database in
                 let arguments = ["migrate", "--database", database]

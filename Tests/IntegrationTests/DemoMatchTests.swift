@@ -19,7 +19,7 @@ extension WholeService {
                 let matchId = try await day.play()
                 let sent = try await day.server.api.post("/sends", text: #"{"sendId": "d-02", "uid": "fan-0", "title": "Thanks"}"#)
                 #expect(sent.status == 202, "\(sent.text)")
-                try await eventually("everything is ended and told") {
+                try await eventually("everything is ended and sent") {
                     try await day.pool.query(
                         """
                         SELECT (SELECT count(*) FROM liveActivities WHERE matchId = \(matchId) AND status <> 'ended')
@@ -143,7 +143,7 @@ extension WholeService {
 
         /// Push tokens get alerts, start tokens starts, update tokens the rest: by what the phones called them, and nothing crosses.
         private func expectTokensApart(_ day: MatchDay) {
-            func told(_ name: String) -> Set<String> {
+            func posted(_ name: String) -> Set<String> {
                 var tokens: Set<String> = []
                 for request in day.followers.phones.flatMap({ $0.transport.sent }) {
                     let body = request.body.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) as? [String: Any] }
@@ -151,7 +151,7 @@ extension WholeService {
                 }
                 return tokens
             }
-            let (pushes, starts, updates) = (told("pushToken"), told("pushToStartToken"), told("updateToken"))
+            let (pushes, starts, updates) = (posted("pushToken"), posted("pushToStartToken"), posted("updateToken"))
             #expect(pushes.isDisjoint(with: starts) && pushes.isDisjoint(with: updates) && starts.isDisjoint(with: updates))
             #expect(Set(alerts(day).compactMap(\.token)).isSubset(of: pushes))
             #expect(alerts(day).allSatisfy { $0.header("apns-topic") == "com.example.scores" })

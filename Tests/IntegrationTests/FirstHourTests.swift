@@ -14,7 +14,7 @@ extension WholeService {
             return parts.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
         }
 
-        @Test("what the README gives to try is run as it stands there, and answers what it says")
+        @Test("the README's commands, run as written, give the output that it states")
         func fiveThings() async throws {
             let blocks = try Self.blocks(from: "### Five things to try", to: "\n## Tests")
             try #require(blocks.count == 5, "the settings, and a block for each thing but the page")

@@ -7,7 +7,7 @@ import Testing
 extension WholeService {
     @Suite("The database's disk is full", .enabled(if: SmallDisk.isAvailable, "needs leave to mount a file system (root)"))
     struct FullDiskTests {
-        @Test("503 while there is no room, the server lives through it, goes on by itself when there is room, and nothing is lost")
+        @Test("a full disk answers 503, the server survives it and continues by itself when there is space, and nothing is lost")
         func full() async throws {
             var soak = Soak(rounds: 1)
             // What is acknowledged stays, about 100 MB of it a minute.

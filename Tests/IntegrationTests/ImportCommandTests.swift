@@ -39,7 +39,9 @@ extension WholeService {
             }
         }
 
-        @Test("Ctrl-C amid a file: it says where it stopped and goes on there; each refused line is named once; again, it adds nothing")
+        @Test(
+            "after Ctrl-C an import reports where it stopped and continues there; each refused line is named once; another run adds nothing"
+        )
         func interrupted() async throws {
             try await withDatabaseURL { database in
                 try await withTestDirectory { directory in

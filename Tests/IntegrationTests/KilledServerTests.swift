@@ -100,7 +100,7 @@ extension WholeService {
         }
 
         @Test(
-            "one of two instances is stopped under load and goes on later: the other sends what it held, and late outcomes change nothing"
+            "one of two instances is stopped under load and continued later: the other sends its leases, and late outcomes change nothing"
         )
         func frozen() async throws {
             try await withProviders { database, settings in

@@ -26,7 +26,7 @@ extension WholeService {
                 #expect(try await server.api.post("/attempts", text: SampleAttempt(id: "after", at: .now()).text).status == 201)
                 #expect(server.log.contains("reduced to fit the limit of open files"), "\(server.log)")
                 let end = try await server.terminate()
-                #expect(end.code == 0 && end.took < .seconds(10), "\(end)")
+                #expect(end.code == 0 && end.took < .seconds(20), "\(end)")
             }
         }
 

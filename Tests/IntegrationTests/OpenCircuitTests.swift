@@ -12,7 +12,7 @@ extension WholeService {
         private static let count = 12
         private static let alert = "PushAuthFailing"
 
-        @Test("Apple refuses the credentials: what waits is held, and after ten minutes of that PushAuthFailing arrives, once")
+        @Test("when Apple refuses the credentials sends are blocked, and after ten minutes PushAuthFailing arrives, once")
         func pages() async throws {
             try await withAlertHook { hook in
                 var sending: ServerConfiguration?

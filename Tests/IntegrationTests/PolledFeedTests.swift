@@ -65,7 +65,7 @@ extension WholeService {
                 try await withServer(adjust: { $0.matchFeeds = feeds }) { server in
                     try await eventually("the match is known") { try await server.api.get("/matches/lantern-7").status == 200 }
                     let first = try await server.api.get("/matches/lantern-7")
-                    #expect(first.text.contains("31") && first.text.contains("Mill Street") || first.text.contains("MS"))
+                    #expect(first.text.contains("31") && (first.text.contains("Mill Street") || first.text.contains("MS")))
                     let confirmed = try await server.pool.query("SELECT confirmedAt::text FROM activeMatches")[0].decode(String.self)
                     try await eventually("304 confirms the state") {
                         try await server.pool.query("SELECT confirmedAt::text FROM activeMatches")[0].decode(String.self) > confirmed

@@ -37,7 +37,7 @@ extension WholeService {
                             let caller = number % 2 == 0 ? api : limited
                             let answer = try await caller.post("/attempts", text: SampleAttempt(id: "a\(number)", at: .now()).text)
                             #expect(answer.status == 201, "\(answer.text)")
-                            #expect(ContinuousClock.now - start < .seconds(2))
+                            #expect(ContinuousClock.now - start < .seconds(5), "less than the 8 s after which the reads end")
                         }
                         #expect(try await api.get("/health/ready").status == 200)
                         #expect(try await blocker.query("SELECT count(*) FROM pg_locks WHERE NOT granted")[0].decode(Int.self) <= 4)

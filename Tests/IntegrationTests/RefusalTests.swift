@@ -65,7 +65,7 @@ extension WholeService {
             }
         }
 
-        @Test("who may not is told so: no key 401, unknown key 401, wrong scope 403, app users elsewhere 403")
+        @Test("unauthorized requests are refused: no key 401, unknown key 401, wrong scope 403, app users elsewhere 403")
         func access() async throws {
             try await withServer(adjust: { $0.roles = [.api] }) { server in
                 #expect(try await server.api.with(bearer: nil).post("/attempts", text: sample("x").text).status == 401)

@@ -16,7 +16,7 @@ extension WholeService {
             func run() async throws { try await Task.sleep(for: .seconds(3_600)) }
         }
 
-        @Test("listeners that do not end are cancelled, and the services behind them end as usual")
+        @Test("listeners that do not end are cancelled, and the services behind them end as usual", .timeLimit(.minutes(1)))
         func limitsListeners() async throws {
             struct Writer: Service {
                 let hasEnded: Gate

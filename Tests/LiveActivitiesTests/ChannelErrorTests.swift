@@ -156,7 +156,7 @@ struct ChannelErrorTests {
         }
     }
 
-    @Test("a refused credential is held as for pushes: neither channels nor broadcasts are asked for until a try is due")
+    @Test("a refused credential blocks channels and broadcasts as it does pushes, until a probe is due")
     func credential() async throws {
         try await ChannelTests.with { bench in
             bench.apns.channels.answer("create", .apns(403, "InvalidProviderToken"))
@@ -176,7 +176,7 @@ struct ChannelErrorTests {
         }
     }
 
-    @Test("an end that cannot be told is tried again, and a channel that cannot be deleted, too")
+    @Test("an end that cannot be broadcast is retried, and so is the deletion of a channel")
     func retried() async throws {
         try await ChannelTests.with { bench in
             try await bench.listening()

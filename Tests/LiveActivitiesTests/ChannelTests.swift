@@ -104,7 +104,7 @@ struct ChannelTests {
         }
     }
 
-    @Test("the end is broadcast with the final state, told again for phones that were away, and then the channel is deleted")
+    @Test("the end is broadcast with the final state, repeated for phones that were offline, and then the channel is deleted")
     func end() async throws {
         try await ChannelTests.with { bench in
             try await bench.listening()
@@ -173,7 +173,7 @@ struct ChannelTests {
         }
     }
 
-    @Test("a phone that began to listen while a state was told gets it once more, once for all of them")
+    @Test("a state that phones missed by subscribing during its broadcast is broadcast once more, once for all of them")
     func catchUp() async throws {
         try await ChannelTests.with { bench in
             try await bench.listening()

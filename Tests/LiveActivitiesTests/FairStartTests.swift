@@ -36,7 +36,8 @@ struct FairStartTests {
     func five() async throws {
         try await LiveBench.with { bench in
             try await five(bench)
-            #expect(try await statuses(bench).allSatisfy { $0.state == .waiting && $0.reason == .notLive })
+            let announced = try await statuses(bench)
+            #expect(announced.count == 5 && announced.allSatisfy { $0.state == .waiting && $0.reason == .notLive })
             try await goLive(bench)
             let live = bench.now
             #expect(try await started(bench) == ["m1", "m2", "m3"])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LiveActivities
 
-@Suite("The board of the fan-out")
+@Suite("The state of the fan-out")
 struct FanOutStateTests {
     private let start = Timestamp(seconds: 1_800_000_000)
 
@@ -195,7 +195,7 @@ struct FanOutStateTests {
         #expect(priority == expected)
     }
 
-    @Test("a device gets eight boundaries an hour at priority 10, and wickets beside them")
+    @Test("a device gets eight boundaries an hour at priority 10, and wickets in addition")
     func budget() {
         var budget = BoundaryBudget()
         let first = (0..<10).map { _ in UpdatePriority.choose(.budgeted, budget: &budget, now: start) }

@@ -47,9 +47,9 @@ struct IntentTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { apns.gate.open() }
                 group.addTask { try await next.engine.runUntilIdle() }
-                try await settled { apns.asked.count == 2 }
+                try await eventually("the updates are in flight") { apns.asked.count == 2 }
                 group.addTask { try await next.send() }
-                try await settled { apns.asked.count == 4 }
+                try await eventually("the start and the end are in flight, too") { apns.asked.count == 4 }
                 #expect(try await bench.count(Self.kept) == 2, "two updates")
                 #expect(try await bench.count("SELECT count(*) FROM pushLeasedDeliveries") == 2, "a start and an end")
                 #expect(try await bench.count(Self.rows) == before)
@@ -159,13 +159,5 @@ struct IntentTests {
             attemptNumber: 1,
             requestId: "live:m1:1"
         )
-    }
-
-    private func settled(_ condition: () -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while !condition() {
-            try #require(ContinuousClock.now < end, "not within a minute")
-            try await Task.sleep(for: .milliseconds(5))
-        }
     }
 }

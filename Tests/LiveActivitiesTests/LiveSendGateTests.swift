@@ -11,7 +11,7 @@ import Testing
 struct LiveSendGateTests {
     private func updates(_ bench: LiveBench) -> Int { bench.apns.calls("update").count }
 
-    @Test("a refused credential holds everything of its app: one try now and then, and all goes on when it is taken")
+    @Test("a refused credential blocks everything of its app: one probe now and then, and all continues when it is accepted")
     func hold() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
@@ -76,7 +76,7 @@ struct LiveSendGateTests {
         }
     }
 
-    @Test("what other sends have learnt of a credential is heeded: no Live Activity push tries it")
+    @Test("Live Activities observe a circuit that other sends opened: no push tries its credential")
     func othersUseSubjects() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
@@ -99,7 +99,7 @@ struct LiveSendGateTests {
         }
     }
 
-    @Test("a topic that is refused for Live Activities holds nothing else of the app")
+    @Test("a topic that is refused for Live Activities blocks nothing else of the app")
     func topic() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)

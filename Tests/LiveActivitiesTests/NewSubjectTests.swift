@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Subjects that are new")
 struct NewSubjectTests {
-    @Test("a match announced at another instance is held with the next look, not with the next renewal of leases")
+    @Test("a match announced at another instance is leased in the next poll, not with the next renewal of leases")
     func announcedElsewhere() async throws {
         try await LiveBench.with { bench in
             try await bench.run()
@@ -21,7 +21,7 @@ struct NewSubjectTests {
         }
     }
 
-    @Test("and so is a changed state of a match that is held: what another instance took in leaves with the next look")
+    @Test("a changed state of a leased match that another instance accepted is sent in the next poll")
     func changedElsewhere() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)

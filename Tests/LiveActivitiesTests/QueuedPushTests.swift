@@ -137,7 +137,7 @@ struct QueuedPushTests {
         }
     }
 
-    @Test("what follows from the outcome of a start")
+    @Test("the outcome of a start decides what is recorded, and when the activity is started again")
     func decisions() {
         func decide(_ attempt: PushOutcome?, _ next: DeliveryNext) -> StartDecision? { StartDecision.after(attempt, next) }
         let gone = PushOutcome.apns(410, "Unregistered")

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Routes of follows and activities")
 struct RouteTests {
-    @Test("the answer to a follow, the list and the device say how each match stands on each device: what waits, why, and until when")
+    @Test("the answer to a follow, the list and the device give the state of each match on each device: what waits, why, and until when")
     func starts() async throws {
         try await LiveRoutes.with { routes in
             let bench = routes.bench

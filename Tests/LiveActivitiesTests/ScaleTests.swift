@@ -81,12 +81,14 @@ struct ScaleTests {
                     let newest = try await fixture.newest("m")
                     built[newest.timestamp] = newest.builtAt
                     wake.signal()
-                    try await settled("state \(runs) at all quick tokens") { Self.newest(apns.updates, of: quick) == [newest.timestamp] }
+                    try await eventually("state \(runs) at all quick tokens") {
+                        Self.newest(apns.updates, of: quick) == [newest.timestamp]
+                    }
                 }
                 apns.gate.open()
                 let newest = try await fixture.newest("m").timestamp
                 let alive = (0..<Self.followers).filter { !FleetAPNs.isDead($0) }
-                try await settled("the last state at all live tokens") { Self.newest(apns.updates, of: alive) == [newest] }
+                try await eventually("the last state at all live tokens") { Self.newest(apns.updates, of: alive) == [newest] }
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
             }
@@ -124,17 +126,6 @@ struct ScaleTests {
         var last: [Int: Int64] = [:]
         for update in updates { last[update.token] = update.timestamp }
         return Set(tokens.map { last[$0] ?? 0 })
-    }
-
-    private func settled(_ what: String, _ condition: () -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while !condition() {
-            guard ContinuousClock.now < end else {
-                Issue.record("not within a minute: \(what)")
-                throw CancellationError()
-            }
-            try await Task.sleep(for: .milliseconds(10))
-        }
     }
 }
 

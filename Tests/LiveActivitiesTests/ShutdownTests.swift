@@ -7,6 +7,7 @@ import ServiceKit
 import ServiceLifecycle
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 
 @testable import LiveActivities
@@ -47,8 +48,7 @@ struct ShutdownTests {
             )
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { try await group.run() }
-                let end = ContinuousClock.now + .seconds(60)
-                while apns.requests < 4, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(10)) }
+                try await eventually("four requests are in flight") { apns.requests >= 4 }
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
             }

@@ -101,7 +101,7 @@ struct StumpsTests {
         }
     }
 
-    @Test("what listens to a channel is told by it; the channel is deleted overnight, and the next day has another")
+    @Test("stumps reach the subscribers of a channel by a broadcast; the channel is deleted overnight, and the next day has another")
     func channel() async throws {
         try await LiveBench.with {
             $0.channels.mode = .own

@@ -164,7 +164,7 @@ struct SubjectTests {
     }
 
     @Test(
-        "freshFor: of the type, of a PUT instead of it; GET says when its source confirmed it and how it stands; the same state again confirms"
+        "freshFor: of the type, of a PUT instead of it; GET says when its source confirmed it and if it is fresh; the same state confirms"
     )
     func freshness() async throws {
         try await LiveRoutes.with { routes in

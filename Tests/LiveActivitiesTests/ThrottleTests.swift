@@ -46,7 +46,7 @@ struct ThrottleTests {
         }
     }
 
-    @Test("a throttle of another app, or of FCM, holds nothing back")
+    @Test("a throttle of another app, or of FCM, delays nothing")
     func others() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)

@@ -178,7 +178,7 @@ struct UpdateTests {
         }
     }
 
-    @Test("an important event is told at priority 10 with an alert; nobody is alerted of one that is old")
+    @Test("an important event is sent at priority 10 with an alert; nobody is alerted of one that is old")
     func alerts() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)

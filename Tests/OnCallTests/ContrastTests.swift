@@ -15,7 +15,7 @@ struct ContrastTests {
         ]
         + ["provider-5xx", "auth", "network", "token-not-registered", "token-invalid", "unknown"].map { ("r-" + $0, "panel", 3) }
 
-    @Test("text and charts can be told from their ground, light and dark", arguments: [0, 1])
+    @Test("text and charts have enough contrast with their background, light and dark", arguments: [0, 1])
     func contrast(_ scheme: Int) throws {
         let parts = StylesheetColours.text.components(separatedBy: "@media")
         let colours = try Self.colours(parts[scheme])

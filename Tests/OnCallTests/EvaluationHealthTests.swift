@@ -33,7 +33,7 @@ struct EvaluationHealthTests {
     private static let baseline = rule("Baseline", .baseline(BaselineCondition(reasons: ["token_not_registered"], above: Fraction(3, 1))))
 
     @Test(
-        "a baseline rule that is not due holds nothing up; one that is overdue does",
+        "a baseline rule that is not due delays nothing; one that is overdue does",
         arguments: [
             // Minute of the ratio rule, of the baseline rule, the clock, what the page says. Nil: not evaluated.
             (28, 24, 30, 29), (29, 29, 30, 30), (33, 24, 35, 29), (nil, 24, 28, 28), (nil, 24, 40, 29), (20, nil, 30, 21),

@@ -136,7 +136,7 @@ struct MatchesTests {
         }
     }
 
-    @Test("another subject has the same page, without a score; what is not there is told")
+    @Test("another subject has the same page, without a score; an unknown one is reported")
     func others() async throws {
         try await page("/oncall/matches/OrderAttributes%2F77") { html, _ in
             #expect(html.contains("OrderAttributes/77") && html.contains("&quot;step&quot; : &quot;baking&quot;"))

@@ -199,7 +199,7 @@ struct NowPageTests {
         #expect(page.headline == "No alert is firing")
     }
 
-    @Test("traffic is summed up by minute, bucket and provider; what lies outside is left out")
+    @Test("traffic is summed by minute, bucket and provider; what is outside the time is left out")
     func traffic() {
         let from = PageSample.now.flooredToMinute()
         func cell(_ offset: Int64, _ provider: Provider, _ reason: ReasonCode?, _ count: Int64) -> TrafficCell {

@@ -451,7 +451,7 @@ struct OnCallPeopleTests {
         }
     }
 
-    @Test("the deliveries' page shows what was told to whom, and what waits")
+    @Test("the deliveries' page shows which receivers were notified of what, and what waits")
     func notifications() async throws {
         try await OnCallRoutesTests().withSite { client, pool in
             let id = try #require(try await AlertStore.open(on: pool).first).id

@@ -151,7 +151,7 @@ struct OnCallRoutesTests {
         [.cookie: "s=\(scopes)", .origin: origin, .contentType: "application/x-www-form-urlencoded"]
     }
 
-    @Test("strangers are sent to the sign-in page and come back to what they wanted")
+    @Test("requests without a session are redirected to the sign-in page, and return to the requested page")
     func strangers() async throws {
         try await withSite { client, _ in
             let answer = try await client.execute(uri: "/oncall/alerts/x", method: .get, headers: [.accept: "text/html"])
@@ -179,7 +179,7 @@ struct OnCallRoutesTests {
         }
     }
 
-    @Test("an alert's page has chart, evidence, SQL and runbook; acknowledging is told on it")
+    @Test("an alert's page has chart, evidence, SQL and runbook; an acknowledgement is shown on it")
     func alertPage() async throws {
         try await withSite { client, pool in
             let id = try #require(try await AlertStore.open(on: pool).first).id.uuidString.lowercased()
@@ -226,7 +226,7 @@ struct OnCallRoutesTests {
     }
 
     @Test(
-        "what is not there is told on a page",
+        "an unknown address or alert has a page that says so",
         arguments: ["/oncall/alerts/x", "/oncall/alerts/0198A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B", "/runbooks/x.md"]
     )
     func missing(_ path: String) async throws {
@@ -278,7 +278,7 @@ struct OnCallRoutesTests {
         }
     }
 
-    @Test("a stored text cannot reorder or hide what stands around it on a page: its controls are written out")
+    @Test("a stored text cannot reorder or hide what surrounds it on a page: its control characters are escaped")
     func controls() async throws {
         try await withSite { client, pool in
             let caller = Caller.key(id: "k", name: "ana\u{202E}", scopes: [])

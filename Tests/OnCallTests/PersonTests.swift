@@ -120,7 +120,7 @@ struct PersonTests {
         #expect(PersonVerdict.sentences(person, now: Self.now) == sentences)
     }
 
-    @Test("what people paste is told apart; a raw token is hashed and goes no further")
+    @Test("pasted ids are distinguished by their kind; a raw token is hashed and not stored")
     func terms() throws {
         let raw = String(repeating: "0a", count: 32)
         let hash = try TokenHash.apns(raw).rawValue

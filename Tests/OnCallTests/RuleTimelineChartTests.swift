@@ -64,7 +64,7 @@ struct RuleTimelineChartTests {
         #expect(svg.contains("in all; made 12 min ago."))
     }
 
-    @Test("no history, some days of it, no alert and nothing computed yet are told apart")
+    @Test("no history, some days of it, no alert and nothing computed yet are distinguished")
     func words() throws {
         #expect(BacktestWords.text(nil, now: Self.now).hasPrefix("Not computed yet"))
         #expect(BacktestWords.text(try Self.entry(historyDays: nil), now: Self.now) == "No attempts are stored to backtest it on.")

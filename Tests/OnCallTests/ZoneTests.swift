@@ -16,7 +16,7 @@ struct ZoneTests {
     }
 
     @Test(
-        "a moment stands in UTC, and in parentheses as the reader's clock shows it, with a date where that is another one",
+        "a time is shown in UTC, and in parentheses in the reader's time zone, with a date where that differs",
         arguments: [
             ("Europe/Berlin", "2026-03-10T12:12:00Z", "12:12 UTC (13:12 Berlin)"),
             ("Europe/Berlin", "2026-03-09T12:12:00Z", "2026-03-09 12:12 UTC (13:12 Berlin)"),

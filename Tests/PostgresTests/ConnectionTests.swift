@@ -1,5 +1,6 @@
 import Postgres
 import TestDatabase
+import TestSupport
 import Testing
 
 @Suite("PostgresConnection")
@@ -103,8 +104,8 @@ struct ConnectionTests {
     }
 
     private func waitForActivity(_ sql: String, _ pool: PostgresPool) async throws {
-        while try await pool.query("SELECT 1 FROM pg_stat_activity WHERE query = \(sql) AND state = 'active'").isEmpty {
-            try await pool.execute("SELECT pg_sleep(0.01)")
+        try await eventually("the statement runs") {
+            try await !pool.query("SELECT 1 FROM pg_stat_activity WHERE query = \(sql) AND state = 'active'").isEmpty
         }
     }
 }

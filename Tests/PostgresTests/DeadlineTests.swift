@@ -51,7 +51,7 @@ struct DeadlineTests {
                     // Without waiting once more.
                     let start = ContinuousClock.now
                     await #expect(throws: PostgresError.self) { try await connection.query("SELECT 1") }
-                    #expect(ContinuousClock.now - start < .seconds(5))
+                    #expect(ContinuousClock.now - start < .seconds(20))
                 }
             }
             #expect(try await pool.query("SELECT 1").count == 1)
@@ -106,7 +106,7 @@ struct DeadlineTests {
             await WorkDeadline.$current.withValue(WorkDeadline(.zero)) {
                 #expect(await code { try await pool.withTransaction(retrying: .idempotent) { _ in } } == .poolExhausted)
             }
-            #expect(ContinuousClock.now - start < .seconds(5))
+            #expect(ContinuousClock.now - start < .seconds(20))
             // Later requests are not affected.
             #expect(try await pool.query("SELECT 1").count == 1)
         }

@@ -34,7 +34,7 @@ struct PoolStateTests {
         #expect(state.open == 0)
     }
 
-    @Test("a withdrawn waiter is not served, before or after it stands in line")
+    @Test("a withdrawn waiter is not served, before or after it is queued")
     func withdrawal() {
         var state = State(limit: 1)
         _ = state.acquire(now: now)
@@ -48,7 +48,7 @@ struct PoolStateTests {
         #expect(outcome(state.release(7, reusable: true)) == "keep")
     }
 
-    @Test("a failed attempt backs off, doubling to two seconds, and tells every waiter when nothing else is open")
+    @Test("a failed attempt backs off, doubling to two seconds, and fails every waiter when no other connection is open")
     func backOff() {
         var state = State(limit: 1)
         var moment = now
@@ -65,7 +65,7 @@ struct PoolStateTests {
         #expect(outcome(state.acquire(now: moment)) == "open")
     }
 
-    @Test("waiters stay in line when an attempt fails while another connection is in use")
+    @Test("waiters stay queued when an attempt fails while another connection is in use")
     func failureBesideOthers() {
         var state = State(limit: 2)
         _ = state.acquire(now: now)

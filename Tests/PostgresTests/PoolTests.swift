@@ -121,9 +121,8 @@ struct PoolTests {
             let second = try await LocalPostgres.start(settings, logger: .silent)
             #expect(second.socketURL == first.socketURL)
             // At most the longest back-off, two seconds.
-            let start = ContinuousClock.now
-            while await code(of: { try await pool.execute("SELECT id FROM kept") }) != nil, ContinuousClock.now - start < .seconds(20) {
-                try await Task.sleep(for: .milliseconds(10))
+            try await eventually("the pool works again", within: .seconds(20)) {
+                await code(of: { try await pool.execute("SELECT id FROM kept") }) == nil
             }
             #expect(try await pool.query("SELECT id FROM kept").count == 1)
             pool.close()

@@ -70,7 +70,7 @@ struct QueryTests {
         }
     }
 
-    @Test("options of the URL are kept beside ours")
+    @Test("options of the URL are kept together with ours")
     func urlOptions() async throws {
         try await withDatabaseURL(migrated: false) { url in
             let connection = try await PostgresConnection.connect(

@@ -61,6 +61,8 @@ struct TransactionTests {
                 }
                 try await group.waitForAll()
             }
+            let fullDays = "SELECT count(*) FROM (SELECT day FROM days WHERE day > 0 GROUP BY day HAVING count(*) >= 6) AS d" as Query
+            #expect(try await pool.query(fullDays)[0].decode(Int.self) == 100)
         }
     }
 

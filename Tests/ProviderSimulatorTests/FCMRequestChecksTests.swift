@@ -104,7 +104,7 @@ struct FCMRequestChecksTests {
         #expect(error(of: body)?.violations.first?.field == field)
     }
 
-    @Test("who is not allowed is told without FcmError")
+    @Test("an unauthorized request is refused without FcmError")
     func authorization() throws {
         let nobody = error(of: ["message": ["topic": "news"]], holder: nil)
         #expect(nobody?.status == 401)

@@ -5,7 +5,7 @@ import Testing
 @testable import ProviderSimulator
 
 @Suite struct GatheringHandlerTests {
-    @Test("what is written in one turn of the event loop goes out as one piece, in order; each write is told")
+    @Test("what is written in one turn of the event loop goes out as one piece, in order; each write's promise is fulfilled")
     func gathers() throws {
         let channel = EmbeddedChannel(handler: GatheringHandler())
         let written = (1...3).map { number in

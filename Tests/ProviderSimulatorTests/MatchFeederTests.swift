@@ -79,7 +79,7 @@ struct MatchFeederTests {
         #expect(time.now - Self.start < .seconds(400), "a demo match takes some minutes")
     }
 
-    @Test("while the server is away the match goes on: what is sent next is where it stands by then")
+    @Test("while the server is unreachable the match goes on: the next state that is sent is the current one")
     func away() async throws {
         let time = PlayTime(Self.start)
         // The 20th state and the 14 tries after it find nobody.

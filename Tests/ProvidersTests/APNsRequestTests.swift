@@ -53,7 +53,7 @@ import Testing
         #expect(APNsRequest.path("0aF9") == "/3/device/0aF9")
     }
 
-    @Test("data stands beside aps, and the apns members are laid over both")
+    @Test("data is next to aps, and the apns members override both")
     func payload() throws {
         let message = PushMessage(
             title: "T",

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "an odd timestamp, an odd body, or a timestamp beside another status is not believed",
+        "an odd timestamp, an odd body, or a timestamp with another status is ignored",
         arguments: [
             (410, #"{"reason":"Unregistered","timestamp":"yesterday"}"#), (410, #"{"reason":"Unregistered","timestamp":-1}"#),
             (410, #"{"reason":"Unregistered","timestamp":9223372036854775807}"#), (410, "<html>gone</html>"), (410, "[]"),

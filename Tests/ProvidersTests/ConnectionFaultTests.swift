@@ -147,7 +147,7 @@ struct ConnectionFaultTests {
         }
     }
 
-    @Test("a provider that wants a client certificate refuses the credential: nothing was sent, and nothing else goes until it is mended")
+    @Test("a provider that wants a client certificate refuses the credential: nothing was sent, and nothing else is sent until it is fixed")
     func clientCertificate() async throws {
         try await Simulation.run { simulation in
             simulation.simulator.setConnections(ConnectionConditions(requiresClientCertificate: true))

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "a wrong .p8 file is told apart",
+        "the error of a wrong .p8 file states what it contains instead",
         arguments: [
             ("", "it is empty"), ("hello", "it has no line"),
             ("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----", "a certificate"),
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "a wrong service account file is told apart",
+        "the error of a wrong service account file states what it contains instead",
         arguments: [
             ("", "not a JSON object"), ("[]", "not a JSON object"), (#"{"type":"authorized_user"}"#, #""type": "authorized_user""#),
             (#"{"type":"service_account"}"#, #"no "project_id""#),

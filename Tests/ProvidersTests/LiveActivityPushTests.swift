@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("through FCM it goes to the app's token with the activity's own beside it")
+    @Test("through FCM it goes to the app's token together with the activity's own")
     func throughFCM() async throws {
         try await Simulation.run { simulation in
             let provider = try simulation.fcm()

@@ -130,7 +130,7 @@ struct OutcomeMatrixTests {
         return FaultRule(provider, status: row.status, reason: row.code, field: row.field)
     }
 
-    @Test("the quota of a device or a topic holds up that target alone")
+    @Test("the quota of a device or a topic delays that target alone")
     func narrowQuota() throws {
         for (subject, refusalScope) in [
             ("project:demo", RefusalScope.quota), ("project:smart-device-topic", .quota), ("device", .message),

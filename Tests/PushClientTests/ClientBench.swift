@@ -32,6 +32,15 @@ final class ClientBench: Sendable {
         PushResponse(status: 200, body: Array((request.path == "/devices" ? #"{"unregisterSecret": "pwd_secret"}"# : "{}").utf8))
     }
 
+    /// With a client that was launched and has a user.
+    static func signedIn() async -> (bench: ClientBench, client: PushwatchClient) {
+        let bench = ClientBench()
+        let client = bench.client()
+        await client.launch()
+        await client.signedIn(uid: "ann")
+        return (bench, client)
+    }
+
     func client(osVersion: String = "18.2", locale: String? = nil) -> PushwatchClient {
         PushwatchClient(
             device: PushDevice(deviceId: "device", app: "a", osVersion: osVersion, appVersion: "1", locale: locale),

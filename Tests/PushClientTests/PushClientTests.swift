@@ -11,10 +11,7 @@ struct PushClientTests {
 
     @Test("T-19: what the client keeps on disk holds hashes and never a token")
     func noTokenOnDisk() async throws {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         await client.pushTokenReceived(token)
         await client.startTokenReceived(startToken)
         let hash = try TokenHash.apns(token).rawValue
@@ -54,10 +51,7 @@ struct PushClientTests {
 
     @Test("signing out offline unregisters later with the device's secret, also after another user signed in")
     func signOutOffline() async {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         await client.pushTokenReceived(token)
         bench.transport.answer = { _ in nil }
         await client.signOut()
@@ -72,10 +66,7 @@ struct PushClientTests {
 
     @Test("on the foreground the client asks the server for its tokens' states, and starts over when the provider gave the token back")
     func providerInvalidation() async throws {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         await client.pushTokenReceived(token)
         let hash = try TokenHash.apns(token)
         bench.transport.answer = { request in
@@ -99,10 +90,7 @@ struct PushClientTests {
 
     @Test("a stream that is silent is no reason to clear: the property is read, and without a value nothing is sent")
     func silentStream() async throws {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         await client.pushTokenReceived(token)
         #expect(!bench.transport.sent.contains { $0.path.hasSuffix("push-to-start-token") })
         bench.system.now.startToken = startToken
@@ -119,10 +107,7 @@ struct PushClientTests {
 
     @Test("P-2.1: the client posts the start token that ActivityKit provided, never the push token")
     func startTokenIsNoPushToken() async {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         await client.pushTokenReceived(token)
         func posted(to path: String) -> [String] {
             bench.transport.sent.filter { $0.path == path }.map { String(decoding: $0.body ?? [], as: UTF8.self) }
@@ -136,10 +121,7 @@ struct PushClientTests {
 
     @Test("C-08: the start token of each attributes type is posted with its name, and posted again when the server has another")
     func typedStartTokens() async throws {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         await client.pushTokenReceived(token)
         let other = String(startToken.reversed())
         bench.system.now.startTokens = ["MatchActivityAttributes": startToken, "PagerActivityAttributes": other]
@@ -169,10 +151,7 @@ struct PushClientTests {
 
     @Test("L-20: an unfollow made offline is retried at the next launch")
     func pendingUnfollow() async {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         await client.follow("m1")
         bench.transport.answer = { _ in nil }
         await client.unfollow("m1")
@@ -197,10 +176,7 @@ struct PushClientTests {
 
     @Test("L-15 G-04: an activity's token is tried again on the schedule until the server has it")
     func activityTokenRetries() async {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         bench.transport.answer = { _ in nil }
         await client.activityAppeared(SystemActivity(activityId: "a", subject: .match("m1"), instance: 2, updateToken: token))
         #expect(bench.transport.sent.last?.path == "/matches/m1/activity-token")
@@ -218,10 +194,7 @@ struct PushClientTests {
 
     @Test("a token of an activity that the server has ended ends the activity on the device")
     func lateToken() async {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         bench.transport.answer = { _ in PushResponse(status: 409, body: Array(#"{"code": "activity_ended"}"#.utf8)) }
         await client.activityAppeared(SystemActivity(activityId: "a", subject: .match("m1"), instance: 1, updateToken: token))
         #expect(bench.system.now.ended == ["a"])
@@ -240,10 +213,7 @@ struct PushClientTests {
 
     @Test("failures reach the callback with the operation, its attempt, status, code and reason, and with no token")
     func failures() async throws {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         bench.transport.answer = { _ in PushResponse(status: 403, body: Array(#"{"code": "forbidden"}"#.utf8)) }
         await client.pushTokenReceived(token)
         guard case .attemptFailed(let operation, let status, let code, let reason)? = bench.events.first else {
@@ -348,10 +318,7 @@ struct PushClientTests {
 
     @Test("L-21c: while a follow or an unfollow is under way, the bell is pending")
     func pending() async {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         let seen = Mutex<[FollowButton]>([])
         bench.transport.whileAnswering = { request in
             guard request.path != "/devices", ["POST", "DELETE"].contains(request.method) else { return }
@@ -367,10 +334,7 @@ struct PushClientTests {
 
     @Test("a list of follows that was made before the user's last tap is not taken over")
     func lateList() async {
-        let bench = ClientBench()
-        let client = bench.client()
-        await client.launch()
-        await client.signedIn(uid: "ann")
+        let (bench, client) = await ClientBench.signedIn()
         bench.transport.whileAnswering = { request in
             if request.method == "GET", request.path == "/user/follow" { await client.follow("m1") }
         }

@@ -51,14 +51,14 @@ struct TokenDocumentTests {
         #expect(!topic.contains("liveactivity"))
     }
 
-    @Test("P-1.1 P-2.1: how each token is obtained")
+    @Test("P-1.1 P-2.1: the document states how each token is obtained")
     func obtained() throws {
         try expect("Push token", "Obtained", holds: ["didRegisterForRemoteNotificationsWithDeviceToken"])
         try expect("Push-to-start token", "Obtained", holds: ["pushToStartTokenUpdates", "areActivitiesEnabled", "never the device token"])
         try expect("Update token", "Obtained", holds: ["pushTokenUpdates"])
     }
 
-    @Test("P-1.2: how each token reaches the API")
+    @Test("P-1.2: the document states how each token reaches the API")
     func reaches() throws {
         try expect("Push token", "Reaches the API", holds: ["POST /devices"])
         try expect(
@@ -69,14 +69,14 @@ struct TokenDocumentTests {
         try expect("Update token", "Reaches the API", holds: ["POST /matches/{matchId}/activity-token"])
     }
 
-    @Test("P-1.3: where each token is stored")
+    @Test("P-1.3: the document states where each token is stored")
     func stored() throws {
         try expect("Push token", "Stored", holds: ["devices.pushToken"])
         try expect("Push-to-start token", "Stored", holds: ["devices.pushToStartToken", "live_activity_token"])
         try expect("Update token", "Stored", holds: ["liveActivities.updateToken", "never in `devices`"])
     }
 
-    @Test("P-1.4: what is sent with each token")
+    @Test("P-1.4: the document states what is sent with each token")
     func used() throws {
         try expect("Push token", "Used for", holds: ["POST /sends", "Never for a Live Activity"])
         try expect("Push-to-start token", "Used for", holds: ["starting a Live Activity", "Nothing else"])
@@ -87,7 +87,7 @@ struct TokenDocumentTests {
         }
     }
 
-    @Test("P-6.2: which token each event takes")
+    @Test("P-6.2: the document states which token each event takes")
     func events() throws {
         let text = try Self.document()
         let section = try #require(
@@ -114,7 +114,7 @@ struct TokenDocumentTests {
         }
     }
 
-    @Test("P-6.3: the version gates: 16.1, 17.2 and 18")
+    @Test("P-6.3: the document states the minimum versions: 16.1, 17.2 and 18")
     func gates() throws {
         try expect("Push token", "Version gate", holds: ["none"])
         try expect("Push-to-start token", "Version gate", holds: ["iOS 17.2", "refuses"])
@@ -122,7 +122,7 @@ struct TokenDocumentTests {
         #expect(try Self.document().contains("From iOS 18 "))
     }
 
-    @Test("P-6.4: the APNs topic and push type of each kind")
+    @Test("P-6.4: the document states the APNs topic and push type of each kind")
     func topics() throws {
         try expect("Push token", "Topic", holds: ["`{bundleId}`"])
         try expect("Push token", "Push type", holds: ["alert", "background"])
@@ -132,7 +132,7 @@ struct TokenDocumentTests {
         }
     }
 
-    @Test("what ends each token is written down")
+    @Test("the document states what ends each token")
     func ends() throws {
         try expect("Push token", "Ends", holds: ["410", "sign-out", "90 days"])
         try expect("Push-to-start token", "Ends", holds: ["410", "sign-out"])

@@ -6,7 +6,7 @@ struct AttemptIDTests {
     private let apns = TokenHash(rawValue: TokenHashTests.apnsHash)!
     private let fcm = TokenHash(rawValue: TokenHashTests.fcmHash)!
 
-    @Test("the worked values of the contract")
+    @Test("attempt ids equal the worked values of the contract")
     func worked() {
         #expect(
             id(.register, "uid-1", .ios, .apns, apns, "op-7b1e", 1) == "727fed545cd03ca82c8e05b7dabba3b7ef7178fe6949f406ab8464d47f52c3de"

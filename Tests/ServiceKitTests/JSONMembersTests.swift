@@ -54,7 +54,7 @@ struct JSONMembersTests {
         #expect(JSONParser.fault(in: Array(text.utf8))?.what == #"the key "a" occurs twice"#)
     }
 
-    @Test("what has to be escaped is found wherever it stands in a string", arguments: ["\"", "\\", "\n", "\u{1F}", "é", "😀", " "])
+    @Test("what has to be escaped is found at any position of a string", arguments: ["\"", "\\", "\n", "\u{1F}", "é", "😀", " "])
     func escaped(_ special: String) throws {
         let escapes = ["\"": #"\""#, "\\": #"\\"#, "\n": #"\u000a"#, "\u{1F}": #"\u001f"#]
         for before in 0..<40 {

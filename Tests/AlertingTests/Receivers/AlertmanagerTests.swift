@@ -60,7 +60,7 @@ struct AlertmanagerTests {
         }
     }
 
-    @Test("an alert appears, stays while it is told again, and resolves once when it ends")
+    @Test("an alert appears, stays while its notification is repeated, and resolves once when it ends")
     func lifecycle() async throws {
         try await withAlertmanager { (parts: Parts) async throws -> Void in
             parts.clock.set(.now())
@@ -126,9 +126,9 @@ struct AlertmanagerTests {
     }
 }
 
-@Suite("Telling Alertmanager again")
+@Suite("Repeated notifications to Alertmanager")
 struct AlertmanagerResenderTests {
-    @Test("an alert that ends while it is being told as firing is told as resolved right after")
+    @Test("an alert that ends while it is being sent as firing is sent as resolved right after")
     func race() async throws {
         try await withDatabase { pool in
             let clock = HandClock()

@@ -103,7 +103,7 @@ struct GroupBodyTests {
         #expect(Self.group.messages.map(\.kind) == [.firing, .resolved])
     }
 
-    @Test("receivers that keep an incident, a thread or an identity for each alert are never told of several at once")
+    @Test("receivers that keep an incident, a thread or an identity for each alert never get several alerts in one notification")
     func alone() throws {
         let receivers: [any AlertReceiver] = [
             SlackBotReceiver(name: "bot", token: "xoxb-1", channel: "C1"), PagerDutyReceiver(name: "pd", routingKey: "k"), LogReceiver(),

@@ -6,13 +6,13 @@ import Testing
 
 @Suite("What each receiver is sent, byte for byte")
 struct ReceiverGoldenTests {
-    @Test("Slack", arguments: Messages.all)
+    @Test("the Slack body equals the golden file", arguments: Messages.all)
     func slack(_ message: AlertNotification) throws {
         let receiver = SlackReceiver(name: "chat", url: "https://hooks.slack.com/services/T/B/x")
         try Golden.expect(json: try Messages.request(receiver, message).body, "slack-\(message.kind).json")
     }
 
-    @Test("PagerDuty", arguments: Messages.all)
+    @Test("the PagerDuty event equals the golden file", arguments: Messages.all)
     func pagerDuty(_ message: AlertNotification) throws {
         let receiver = PagerDutyReceiver(name: "pager", routingKey: "0123456789abcdef0123456789abcdef")
         let request = try Messages.request(receiver, message)
@@ -20,7 +20,7 @@ struct ReceiverGoldenTests {
         try Golden.expect(json: request.body, "pagerduty-\(message.kind).json")
     }
 
-    @Test("ntfy", arguments: Messages.all)
+    @Test("the ntfy message equals the golden file", arguments: Messages.all)
     func ntfy(_ message: AlertNotification) throws {
         let receiver = NtfyReceiver(name: "phone", topic: "on-call", token: "tk_1")
         let request = try Messages.request(receiver, message)
@@ -29,7 +29,7 @@ struct ReceiverGoldenTests {
         try Golden.expect(json: request.body, "ntfy-\(message.kind).json")
     }
 
-    @Test("Alertmanager, the same to every member", arguments: Messages.all)
+    @Test("the Alertmanager body equals the golden file, the same for every member", arguments: Messages.all)
     func alertmanager(_ message: AlertNotification) throws {
         let cluster = AlertmanagerCluster(members: ["http://am-0:9093/", "http://am-1:9093"], user: "u", password: "p")
         guard case .requests(let requests) = try AlertmanagerReceiver(name: "am", cluster: cluster).action(for: message, now: Messages.now)
@@ -40,7 +40,7 @@ struct ReceiverGoldenTests {
         try Golden.expect(json: requests[0].body, "alertmanager-\(message.kind).json")
     }
 
-    @Test("email", arguments: Messages.all)
+    @Test("the email equals the golden file", arguments: Messages.all)
     func email(_ message: AlertNotification) throws {
         let mailbox = Mailbox(
             server: "smtp://mail.example.org:587",

@@ -59,6 +59,11 @@ extension RuleEvaluator {
     func evaluate(minutes: Int) async throws {
         try await evaluate(through: (Traffic.start + minutes).timestamp)
     }
+
+    /// Evaluates after each of these minutes.
+    func evaluate(minutes: ClosedRange<Int>) async throws {
+        for minute in minutes { try await evaluate(minutes: minute) }
+    }
 }
 
 /// As if the holder of this lease, or of any, had not been heard of for as long as it lasts.

@@ -185,7 +185,7 @@ struct RegistryTests {
         }
     }
 
-    @Test("a registration's versions replace those of before, and what it does not tell stays as it was")
+    @Test("a registration's versions replace the earlier ones, and what it leaves out stays as it was")
     func absentIsNotNull() async throws {
         try await RegistryBench.with { bench in
             try await bench.register("ann", "phone", token: 1, os: "18.2")
@@ -275,7 +275,7 @@ struct RegistryTests {
         }
     }
 
-    @Test("a token's state is told in every answer: active, then off with the provider's reason")
+    @Test("every answer has the token's state: active, then inactive with the provider's reason")
     func states() async throws {
         try await RegistryBench.with { bench in
             let device = try await bench.register("ann", "phone", token: 1)

@@ -62,7 +62,7 @@ struct StartTokenTests {
     }
 
     @Test(
-        "P-2.4: below iOS 17.2 a start token is refused, by the version told now or at registration",
+        "P-2.4: below iOS 17.2 a start token is refused, by the version reported now or at registration",
         arguments: [("17.1", nil), ("16.7.2", nil), (nil, "17.1.2"), ("iOS 17.0", nil), ("17.3", "15.8")] as [(String?, String?)]
     )
     func tooOld(registered: String?, told: String?) async throws {
@@ -193,7 +193,7 @@ struct StartTokenTests {
         }
     }
 
-    @Test("one statement finds the usable start tokens of many users, opened in memory only")
+    @Test("one statement finds the usable start tokens of many users, which are decrypted in memory only")
     func targets() async throws {
         try await RegistryBench.with { bench in
             for number in 0..<6 {
@@ -273,7 +273,7 @@ struct StartTokenTests {
         }
     }
 
-    @Test("a suspect start token rests for an hour, then a second refusal switches it off and a success clears it")
+    @Test("a suspect start token rests for an hour, then a second refusal deactivates it and a success clears it")
     func suspect() async throws {
         try await RegistryBench.with { bench in
             try await bench.register("ann", "phone", token: 1)

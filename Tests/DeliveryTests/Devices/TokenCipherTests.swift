@@ -3,7 +3,7 @@ import Foundation
 import PushContract
 import Testing
 
-@Suite("Sealed tokens")
+@Suite("Encrypted tokens")
 struct TokenCipherTests {
     private let token: PushToken
 
@@ -40,7 +40,7 @@ struct TokenCipherTests {
         #expect(nonces.count == 1000 && nonces.allSatisfy { $0.count == 12 })
     }
 
-    @Test("after a rotation what older keys sealed opens; without the older key it does not, and the error names it")
+    @Test("after a rotation what older keys encrypted can be decrypted; without the older key it cannot, and the error names it")
     func rotation() throws {
         let old = TokenKeySet.random(id: "old")
         let encrypted = try TokenCipher(old).encrypt(token, as: .push)
@@ -55,13 +55,13 @@ struct TokenCipherTests {
         }
     }
 
-    @Test("a cipher without keys seals and opens nothing")
+    @Test("a cipher without keys encrypts and decrypts nothing")
     func closed() {
         #expect(throws: TokenCipherError.noKeys) { try TokenCipher.withoutKeys.encrypt(token, as: .push) }
         #expect(throws: TokenCipherError.noKeys) { try TokenCipher.withoutKeys.decrypt("encrypted:k1:AAAA", as: .push, hash: token.hash) }
     }
 
-    @Test("a token from before sealing is passed on, so that nobody has to stop for the change")
+    @Test("an unencrypted token is passed through, so that no instance has to stop for the change")
     func clear() throws {
         #expect(try TokenCipher(.random()).decrypt(token.rawValue, as: .push, hash: token.hash) == token)
     }

@@ -83,7 +83,7 @@ struct TokenRotationTests {
         }
     }
 
-    @Test("tokens from before sealing are sealed once, in the background; fsck counts them until then")
+    @Test("unencrypted tokens are encrypted once, in the background; fsck counts them until then")
     func encryptsOldRows() async throws {
         try await withDatabase { pool in
             let keySet = TokenKeySet.random()

@@ -38,7 +38,9 @@ struct TypedStartTokenTests {
         }
     }
 
-    @Test("a token that goes off, rotates or is cleared leaves those of other types alone, and is not replaced by the one without a type")
+    @Test(
+        "a token that is deactivated, rotated or cleared leaves those of other types alone, and is not replaced by the one without a type"
+    )
     func apart() async throws {
         try await RegistryBench.with { bench in
             try await bench.register("ann", "phone", token: 1)

@@ -80,7 +80,7 @@ struct DeviceStoreTests {
     }
 
     @Test(
-        "what a registration must not hold",
+        "a registration with invalid content is refused with its field",
         arguments: [
             (#"{"deviceId": "d", "platform": "ios", "app": "a", "pushToken": "550e8400-e29b-41d4-a716-446655440000"}"#, "/pushToken"),
             (

@@ -45,7 +45,7 @@ struct DispatchTests {
         }
     }
 
-    @Test("410 switches the token off, once, and the row says deactivated")
+    @Test("410 deactivates the token, once, and the row says deactivated")
     func gone() async throws {
         try await SendingBench.with { bench in
             let registered = Timestamp.now() - .seconds(60)
@@ -81,7 +81,7 @@ struct DispatchTests {
         }
     }
 
-    @Test("without a timestamp only the registration the send started from is switched off")
+    @Test("without a timestamp only the registration that the send started from is deactivated")
     func goneWithoutTimestamp() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
@@ -113,7 +113,7 @@ struct DispatchTests {
         }
     }
 
-    @Test("BadDeviceToken only makes a token suspect; it rests, a success clears it, a second strike ends it")
+    @Test("BadDeviceToken only makes a token suspect; it rests, a success clears it, a second refusal deactivates it")
     func suspectPeriod() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)

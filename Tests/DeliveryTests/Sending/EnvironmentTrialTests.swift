@@ -23,7 +23,7 @@ struct EnvironmentTrialTests {
         return try await bench.send(sendId)
     }
 
-    @Test("is tried there once, sent, and remembered, whatever the app tells next time")
+    @Test("it is tried there once, sent, and remembered, whatever environment the app registers next time")
     func found() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: Self.token)
@@ -74,7 +74,7 @@ struct EnvironmentTrialTests {
     }
 
     @Test(
-        "a key that is not for the other environment ends the trial and holds nothing",
+        "a key that is not for the other environment ends the trial and blocks nothing",
         arguments: ["BadEnvironmentKeyIdInToken", "Forbidden"]
     )
     func key(reason: String) async throws {

@@ -29,7 +29,7 @@ struct FairnessTests {
         }
     }
 
-    @Test("a throttle lets only the probe floor of non-critical sends through, and critical ones freely")
+    @Test("a throttle lets non-critical sends through at the probe rate only, and critical ones freely")
     func throttled() async throws {
         try await SendingBench.with { bench in
             try await bench.enqueue(sends(30))
@@ -61,7 +61,7 @@ struct FairnessTests {
         }
     }
 
-    @Test("an expired throttle holds nothing back")
+    @Test("an expired throttle delays nothing")
     func expired() async throws {
         try await SendingBench.with { bench in
             try await bench.enqueue(sends(10))

@@ -31,7 +31,7 @@ struct LookBackTests {
         #expect(Self.starts[1...].count { $0 == 0 } < 20)
     }
 
-    @Test("a delivery whose claim is rolled back after later ones were claimed")
+    @Test("a delivery whose claim is rolled back after later ones were claimed is found")
     func rolledBack() async throws {
         try await SendingBench.with { bench in
             let dispatcher = bench.dispatcher(ScriptedProvider().lookup)

@@ -26,7 +26,7 @@ struct OperationRouteTests {
 
     private func slowly(_ configuration: inout DispatcherConfiguration) { configuration.delays = .quick(.seconds(3600)) }
 
-    @Test("a hold is shown with its cause, and released by whom it may be; what waited goes")
+    @Test("an open circuit is shown with its cause, and closed by who may close it; what waited is sent")
     func circuits() async throws {
         try await withRoutes { bench, client in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
@@ -48,7 +48,7 @@ struct OperationRouteTests {
     }
 
     @Test(
-        "a limiter is shown with its counts; undoing it gives the tokens back, releasing it switches them off",
+        "a limiter is shown with its counts; undoing it restores the tokens, releasing it deactivates them",
         arguments: ["undo", "confirm"]
     )
     func limiters(action: String) async throws {
@@ -92,7 +92,7 @@ struct OperationRouteTests {
         }
     }
 
-    @Test("an audience is made, added to, taken from, sent to and deleted, and never tells its members")
+    @Test("an audience is made, added to, taken from, sent to and deleted, and never reveals its members")
     func audiences() async throws {
         try await withRoutes { bench, client in
             for number in 1...3 { try await bench.register("u\(number)", "phone\(number)", token: SendingBench.token(number)) }

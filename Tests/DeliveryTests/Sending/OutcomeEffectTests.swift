@@ -183,7 +183,7 @@ struct OutcomeEffectTests {
         provider == .apns ? SendingBench.token(number) : "fcm-token-of-row-\(number)"
     }
 
-    @Test("every row: the attempt's row, where the delivery goes, the token, the queue")
+    @Test("each provider response decides the attempt's row, the delivery's state, the token's state and the queue")
     func rows() async throws {
         try await SendingBench.with { bench in
             try await bench.delayProbes()

@@ -54,7 +54,7 @@ private final class SearchClock: Clock, Sendable {
 struct OutcomeStreamTests {
     private let token = SendingBench.token(1)
 
-    @Test("a send's way is told in order: accepted, a failed attempt, sent; with whose it is, its attempts and its cursor")
+    @Test("a send's outcomes are in order: accepted, a failed attempt, sent; with its user, its attempts and its cursor")
     func oneSend() async throws {
         try await SendingBench.with { bench in
             let stream = OutcomeStream(pool: bench.pool)
@@ -79,7 +79,7 @@ struct OutcomeStreamTests {
         }
     }
 
-    @Test("each end is told: superseded, cancelled, unreachable, failed with its token, expired, retried")
+    @Test("each end is an outcome: superseded, cancelled, unreachable, failed with its token, expired, retried")
     func ends() async throws {
         try await SendingBench.with { bench in
             let stream = OutcomeStream(pool: bench.pool)
@@ -137,7 +137,7 @@ struct OutcomeStreamTests {
         }
     }
 
-    @Test("a dead worker's attempt is told as unknown, and an erased user's outcomes are gone")
+    @Test("a dead worker's attempt has an unknown outcome, and an erased user's outcomes are gone")
     func lostAndErased() async throws {
         try await SendingBench.with { bench in
             let stream = OutcomeStream(pool: bench.pool)
@@ -328,7 +328,7 @@ struct OutcomeStreamTests {
         }
     }
 
-    @Test("two readers beside two dispatchers: each reads every outcome once and in the same order, and the ends equal the tables")
+    @Test("two readers during two dispatchers: each reads every outcome once and in the same order, and the ends equal the tables")
     func concurrent() async throws {
         try await SendingBench.with { bench in
             let count = 100

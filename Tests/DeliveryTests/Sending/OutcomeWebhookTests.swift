@@ -75,7 +75,7 @@ struct OutcomeWebhookTests {
         try await OutcomeStream(pool: bench.pool).page(after: cursor, limit: 1000).outcomes
     }
 
-    @Test("what follows from an answer, and from none")
+    @Test("an outcome request is retried with back-off without a response, and skipped after a day of rejections")
     func decisions() {
         func next(_ verdict: ResponseVerdict?, hours: Int = 0, failures: Int = 1) -> OutcomeWebhookDecision {
             let now = Timestamp(microseconds: 1_000_000_000_000_000)

@@ -64,7 +64,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("a provider's 410 with its time switches the token off")
+    @Test("a provider's 410 with its time deactivates the token")
     func gone() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token, at: .now() - .seconds(60))
@@ -75,7 +75,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("without a credential for the app the send is held, and recorded as auth")
+    @Test("without a credential for the app the send is blocked, and recorded as auth")
     func noCredential() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)

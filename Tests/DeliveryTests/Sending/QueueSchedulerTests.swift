@@ -81,7 +81,7 @@ struct QueueSchedulerTests {
     }
 
     @Test(
-        "beside critical work without end, others get their ninth, also when few slots become free at a time",
+        "next to endless critical work others get their ninth, also when few slots become free at a time",
         arguments: [1, 3, 20, 100]
     )
     func trickle(free: Int) {
@@ -121,7 +121,7 @@ struct QueueSchedulerTests {
         #expect(grants == [.init(queue: 2, count: 7)])
     }
 
-    @Test("a single slot serves others too: alone always, beside critical work each ninth time")
+    @Test("a single slot serves others too: alone always, next to critical work each ninth time")
     func singleSlot() {
         var scheduler = QueueScheduler()
         #expect(scheduler.grants(queues: [queue(1)], slots: .init(capacity: 1)) == [.init(queue: 1, count: 1)])

@@ -71,7 +71,7 @@ struct QueueTests {
         }
     }
 
-    @Test("what a dead worker held is sent again by at_least_once, and recorded as unknown by at_most_once")
+    @Test("what a dead worker had leased is sent again by at_least_once, and recorded as unknown by at_most_once")
     func reaping() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)

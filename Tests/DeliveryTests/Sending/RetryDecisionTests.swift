@@ -78,7 +78,7 @@ struct RetryDecisionTests {
         Case(name: "the retry is just in time", failure: apns(503, "ServiceUnavailable"), lifetime: .seconds(5.001), wait: 5),
     ]
 
-    @Test("what follows a failure", arguments: cases)
+    @Test("the cause, the policy and the remaining lifetime decide whether and when a failed attempt is retried", arguments: cases)
     func table(_ test: Case) {
         let decision = RetryDecision.after(
             test.failure,

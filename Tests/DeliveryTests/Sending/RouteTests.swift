@@ -62,7 +62,7 @@ struct RouteTests {
         }
     }
 
-    @Test("a send is shown in pages, each with its attempts, with the totals of all; what stands twice in a batch has its deliveries")
+    @Test("a send is shown in pages, each with its attempts, with the totals of all; a duplicate in a batch has its deliveries")
     func pages() async throws {
         try await withRoutes { bench, client in
             for number in 1...5 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }
@@ -109,7 +109,7 @@ struct RouteTests {
         }
     }
 
-    @Test("on-call sets, sees and lifts a throttle; the backlog is shown beside it")
+    @Test("on-call sets, sees and removes a throttle; the backlog is shown next to it")
     func throttle() async throws {
         try await withRoutes { bench, client in
             let body = #"{"provider": "fcm", "perMinute": 0, "reason": "FCM is down", "minutes": 30}"#

@@ -55,7 +55,7 @@ struct SearchStartTests {
         }
     }
 
-    @Test("whatever transactions do between the steps of a sweep", arguments: 1...40)
+    @Test("a search starts behind rows that are gone only, whatever transactions do between the steps of a sweep", arguments: 1...40)
     func histories(_ seed: UInt64) {
         var random = SeededGenerator(state: seed)
         var database = Database()

@@ -62,7 +62,7 @@ struct SendFsckTests {
     ]
 
     /// With slices of one statement for all deliveries, for each its own, and for each its own comparison with what is ready.
-    @Test("what is planted is found, once, in whatever slice", arguments: damages, [(100_000, 1), (1, 1), (1, 40)] as [(Int64, Int)])
+    @Test("each planted fault is found, once, in whatever slice", arguments: damages, [(100_000, 1), (1, 1), (1, 40)] as [(Int64, Int)])
     func planted(damage: (sql: String, check: String), slice: (size: Int64, gap: Int)) async throws {
         try await SendingBench.with { bench in
             try await bench.pool.execute("ALTER TABLE pushDeliveries ALTER deliveryId SET INCREMENT BY \(raw: "\(slice.gap)")")
@@ -117,7 +117,7 @@ struct SendFsckTests {
         }
     }
 
-    @Test("an answer that was lost is told as a push that may have arrived twice, and is no fault")
+    @Test("a lost answer is reported as a push that may have arrived twice, and is no fault")
     func possibleDuplicates() async throws {
         try await SendingBench.with { bench in
             try await prepare(bench)

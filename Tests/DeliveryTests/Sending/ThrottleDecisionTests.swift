@@ -29,7 +29,10 @@ struct ThrottleDecisionTests {
         #expect(taken.bucket.refilledAt >= Self.start)
     }
 
-    @Test("an hour of asking every second gets the rate, and never less than the floor", arguments: [(0.0, 240), (4.0, 240), (60.0, 3600)])
+    @Test(
+        "an hour of asking every second gets the rate, and never less than the minimum",
+        arguments: [(0.0, 240), (4.0, 240), (60.0, 3600)]
+    )
     func rate(perMinute: Double, expected: Int) {
         var bucket = ThrottleDecision.Bucket(perMinute: perMinute, allowance: 0, refilledAt: Self.start)
         var total = 0

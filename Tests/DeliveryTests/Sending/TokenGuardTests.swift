@@ -44,7 +44,7 @@ struct TokenGuardTests {
 
     private let gone = PushOutcome.apns(410, "Unregistered", goneAt: .now() - .seconds(60))
 
-    @Test("a few dead tokens among many go off, each with a row that says why, from which try, and what it was")
+    @Test("a few dead tokens among many are deactivated, each with a row that says why, by which attempt, and what it was")
     func ordinary() async throws {
         try await SendingBench.with { bench in
             try await register(bench, 1...60)
@@ -63,7 +63,7 @@ struct TokenGuardTests {
         }
     }
 
-    @Test("tokens refused by the dozen for an ambiguous reason open it; one undo makes every token as it was")
+    @Test("tokens refused by the dozen for an ambiguous reason open the limiter; one undo restores every token")
     func undo() async throws {
         try await SendingBench.with { bench in
             try await register(bench, 1...60)
@@ -89,7 +89,7 @@ struct TokenGuardTests {
         }
     }
 
-    @Test("dead tokens by the dozen are put aside; a release switches them off, and the rest goes without another question")
+    @Test("deactivations of dead tokens by the dozen are deferred; a release deactivates them, and the rest without another decision")
     func release() async throws {
         try await SendingBench.with { bench in
             try await register(bench, 1...90)
@@ -112,7 +112,7 @@ struct TokenGuardTests {
         }
     }
 
-    @Test("another app, environment or credential is not concerned; and a token put aside is tried again and cleared by a success")
+    @Test("another app, environment or credential is not affected; a deferred token is tried again and cleared by a success")
     func scope() async throws {
         try await SendingBench.with { bench in
             try await register(bench, 1...31)

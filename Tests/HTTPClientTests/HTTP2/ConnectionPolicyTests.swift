@@ -59,7 +59,7 @@ import Testing
         Case(testDescription: "a day old and idle", at: 86_400, used: 86_399, use: idle, action: .end),
     ]
 
-    @Test("what becomes of a connection", arguments: cases)
+    @Test("age, use, silence and PINGs decide whether a connection is pinged, retired, closed or lost", arguments: cases)
     func action(of row: Case) {
         let now = Self.opened + .seconds(row.at)
         #expect(ConnectionPolicy.action(row.times, row.use, limits: Self.limits, now: now) == row.action)

@@ -273,7 +273,7 @@ struct HTTP2PeerTests {
         }
     }
 
-    @Test("a peer that ends every connection before it is used is tried a few times, and its reason is told")
+    @Test("a peer that ends every connection before it is used is tried a few times, and the error states its reason")
     func alwaysGoaway() async throws {
         let certificate = try ThrowawayCertificate()
         let step: ScriptedPeer.Step = { connection in

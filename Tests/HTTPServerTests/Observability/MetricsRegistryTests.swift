@@ -77,7 +77,7 @@ import Testing
         #expect(text == text.split(separator: "\n").joined(separator: "\n") + "\n")
     }
 
-    @Test("promtool finds nothing to complain about", .enabled(if: Promtool.isInstalled, "promtool is not installed (package prometheus)"))
+    @Test("promtool reports no problem", .enabled(if: Promtool.isInstalled, "promtool is not installed (package prometheus)"))
     func promtool() throws {
         #expect(try Promtool.check(filled().exposition()) == "")
     }

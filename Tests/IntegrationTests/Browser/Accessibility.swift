@@ -81,7 +81,8 @@ struct Accessibility: Sendable {
               .filter(e => !(e.closest('details:not([open])') && e.tagName !== 'SUMMARY'))
               .filter(e => e.type !== 'radio' || e.checked);
             """
-        guard let count = try await window.run(all + "return wanted.length") as? Int else { return }
+        let found = try await window.run(all + "return wanted.length") as? Int
+        let count = try #require(found)
         let place = all + "return wanted.indexOf(document.activeElement)"
         var order: [Int] = []
         for _ in 0..<count {

@@ -28,7 +28,7 @@ extension WholeService {
         }
 
         @Test(
-            "pages on a telephone and at a desk, by day and by night: pictures are kept, everybody can use them, Tab reaches everything"
+            "pages on a phone and a desktop, light and dark, match their pictures and are accessible, and Tab reaches everything"
         )
         func pages() async throws {
             try await BrowserStory.notify(present: .firing) { window, server, story in
@@ -38,7 +38,7 @@ extension WholeService {
                 try await window.see("All quiet")
                 try await tour.look("now-quiet")
                 try await story.tellIncident(server.api)
-                try await told(window, server)
+                try await delivered(window, server)
                 try await tour.look("now-firing", "/")
                 try await window.click("article h2 a")
                 try await window.see("What to do")
@@ -74,21 +74,21 @@ extension WholeService {
             }
         }
 
-        private func told(_ window: BrowserWindow, _ server: RunningServer) async throws {
+        private func delivered(_ window: BrowserWindow, _ server: RunningServer) async throws {
             try await eventually("everything was delivered") {
                 try await window.go(to: server.url + "/oncall/notifications")
                 return try await window.text.contains("Every alert of the last day was delivered")
             }
         }
 
-        @Test("an alert that is over, with the reader's own time beside UTC: pictures are kept, everybody can use them")
+        @Test("the pages of a resolved alert, with the reader's time next to UTC, match their pictures and pass the accessibility checks")
         func resolved() async throws {
             try await BrowserStory.notify { window, server, story in
                 try await window.liveIn("Asia/Tokyo")
                 try await BrowserStory.signIn(window, server)
                 try await story.tellIncident(server.api)
                 try await story.tellRecovery(server.api)
-                try await told(window, server)
+                try await delivered(window, server)
                 let tour = try Tour(window, server)
                 try await tour.look("now-resolved", "/")
                 try await window.click("td a", containing: "ProviderUnavailable")

@@ -10,7 +10,7 @@ extension WholeService {
             try await window.run("return document.querySelector('.clock').textContent") as? String ?? ""
         }
 
-        @Test("the browser's zone is beside UTC from the first page on, follows the reader, and gives way to what they choose")
+        @Test("the browser's time zone is next to UTC from the first page on, follows the reader, and a chosen zone overrides it")
         func zones() async throws {
             try await BrowserStory.notify { window, server, _ in
                 try await window.liveIn("Asia/Tokyo")

@@ -135,7 +135,7 @@ struct MatchStoreTests {
         }
     }
 
-    @Test("many instances with one feed at once: one row, each state told once, the last one wins", arguments: 0..<3)
+    @Test("many instances with one feed at once make one row and report each state once, and the last one wins", arguments: 0..<3)
     func concurrent(seed: Int) async throws {
         try await withDatabase { pool in
             let feed = try MatchSamples.feed(faults: [.duplicate, .reorder, .late], seed: UInt64(seed))
