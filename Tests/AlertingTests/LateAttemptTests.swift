@@ -243,17 +243,17 @@ struct LateAttemptTests {
 
     @Test("where attempts come late all the time, rules are evaluated again from little more than an hour before them", arguments: [20, 100])
     func steadilyLate(by lateness: Int) async throws {
-        try await withDatabase { pool in
-            let traffic = try await Traffic(pool)
+        try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<400, attempts: 100, bad: 0)
-            let evaluator = RuleEvaluator.forTest(pool)
             try await evaluator.evaluate(minutes: 110)
             for minute in stride(from: 115, through: 400, by: 5) {
                 let late = minute - lateness - 5..<minute - lateness
                 try await report(traffic, late, attempts: 100, bad: (200..<230).contains(late.lowerBound) ? 100 : 0)
                 try await evaluator.evaluate(minutes: minute)
-                let snapshot = try await RuleSnapshot.read(Rules.provider5xx, before: Traffic.start + late.lowerBound, on: pool)
-                if minute > 240 { #expect(Traffic.start + late.lowerBound - (try #require(snapshot?.asOf)) <= 65) }
+                guard minute > 240 else { continue }
+                let first = Traffic.start + late.lowerBound
+                let snapshot = try #require(try await RuleSnapshot.read(Rules.provider5xx, before: first, on: pool)?.asOf)
+                #expect(first - snapshot <= 65)
             }
             #expect(try await waiting(pool) == 0)
             #expect(try await all(pool).count == 1)
