@@ -20,8 +20,6 @@ package struct TokenCipher: Sendable {
     /// Has no key: for parts that never touch a token. Encryption and decryption throw.
     package static let withoutKeys = TokenCipher()
 
-    package var keys: TokenKeySet? { keySet }
-
     /// What may be stored.
     package func encrypt(_ token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> String {
         guard let keySet else { throw .noKeys }
