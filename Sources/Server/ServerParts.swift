@@ -73,7 +73,7 @@ struct ServerParts: Sendable {
         var toReceivers = CurlClientConfiguration()
         toReceivers.pool = "receivers"
         toReceivers.maxConnections = configuration.receiverConnections
-        http = CurlClient(configuration: toReceivers, logger: logger)
+        http = CurlClient(configuration: toReceivers)
         let hints = LedgerHints()
         maintenance = PartitionMaintenance(pool: admin, plan: configuration.partitionPlan, logger: logger)
         ledger = FrozenLedger(pool: pools.ingest, hints: hints, limits: configuration.ledgerFilters, logger: logger)
