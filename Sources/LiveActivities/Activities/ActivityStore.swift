@@ -5,12 +5,10 @@ import PushContract
 /// Live Activities in PostgreSQL: the calls apps make about them. Safe to use from any task.
 package struct ActivityStore: Sendable {
     let pool: PostgresPool
-    let policy: StartPolicy
     let cipher: TokenCipher
 
-    package init(pool: PostgresPool, policy: StartPolicy = StartPolicy(), cipher: TokenCipher) {
+    package init(pool: PostgresPool, cipher: TokenCipher) {
         self.pool = pool
-        self.policy = policy
         self.cipher = cipher
     }
 
