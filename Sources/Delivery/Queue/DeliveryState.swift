@@ -1,4 +1,4 @@
-/// Where one delivery stands.
+/// The state of one delivery.
 package enum DeliveryState: String, Sendable, Hashable, Codable {
     /// Ready to be sent.
     case queued

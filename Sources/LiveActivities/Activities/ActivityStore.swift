@@ -12,7 +12,7 @@ package struct ActivityStore: Sendable {
         self.cipher = cipher
     }
 
-    /// Where one key stands.
+    /// The instances of one activity key.
     package func history(subject: String, userId: String, deviceId: String) async throws -> ActivityHistory {
         ActivityHistory(
             try await pool.query(ActivityQueries.instances(subject: subject, userId: userId, deviceId: deviceId))

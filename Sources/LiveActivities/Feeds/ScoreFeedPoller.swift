@@ -108,7 +108,7 @@ package struct ScoreFeedPoller: Service {
         }
     }
 
-    /// A 304: the feed says what it said before, also of matches that another source was heard of.
+    /// A 304: the feed repeats its last answer, also for matches that another source was used for.
     private func takeAgain(_ last: TakenAnswer, from source: MatchSource) async throws -> TakenAnswer {
         try await store.confirm(last.confirmed, from: source, now: now())
         var taken = try await take(last.ignored, from: source)
@@ -117,7 +117,7 @@ package struct ScoreFeedPoller: Service {
         return taken
     }
 
-    /// One match that cannot be taken in keeps no other from being heard; throws if none can.
+    /// One match that cannot be stored does not prevent others from being stored; throws if none can.
     private func take(_ states: [MatchScore], from source: MatchSource) async throws -> TakenAnswer {
         var taken = TakenAnswer()
         var errors: [any Error] = []

@@ -12,7 +12,7 @@ package struct FollowStore: Sendable {
         self.policy = policy
     }
 
-    /// Where a followed subject stands. One that is not a match is `live` or `ended`.
+    /// The phase of a followed subject. One that is not a match is `live` or `ended`.
     package struct FollowState: Sendable {
         package var phase: String
         /// The content state as its bytes; of a match the `UnifiedDisplayState`.
@@ -26,7 +26,7 @@ package struct FollowStore: Sendable {
     ///   - deviceId: where the person tapped.
     ///   - position: what the user wants first, from 1; nil keeps the one it has.
     ///   - startsHere: the app starts the activity on that device by itself, so no start is sent to it unless its token stays away.
-    /// - Returns: where the subject stands; nil when nothing is known of it yet.
+    /// - Returns: the phase of the subject; nil when nothing is known of it yet.
     package func follow(
         userId: String,
         matchId: String,

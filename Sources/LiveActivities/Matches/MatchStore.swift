@@ -131,7 +131,7 @@ package struct MatchStore: Sendable {
         }
     }
 
-    /// The feed answered that nothing has changed of these matches. Of those that it is heard of, it confirms the state.
+    /// The feed answered that nothing has changed of these matches. It confirms the state of those whose source it is.
     func confirm(_ matchIds: Set<String>, from source: MatchSource, now: Timestamp) async throws {
         guard !matchIds.isEmpty else { return }
         try await pool.execute(MatchQueries.confirm("matchId = ANY(\(Array(matchIds))) AND feedUrl = \(source.url)", now: now))
