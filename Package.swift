@@ -327,7 +327,7 @@ let package = Package(
             ]
         ),
         tests("CommandLineKitTests", ["CommandLineKit", "PushContract"]),
-        tests("CricketTests", ["Cricket", "PushContract"]),
+        tests("CricketTests", ["Cricket", "PushContract", "ServiceKit"]),
         tests("PushClientTests", ["PushClient", "PushContract", .crypto]),
         tests(
             "LiveActivitiesTests",
