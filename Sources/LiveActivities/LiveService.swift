@@ -45,7 +45,7 @@ package struct LiveService: Service {
                         } catch is CancellationError {
                             break
                         } catch {
-                            logger.warning("Live Activities cannot be looked after; trying again", metadata: ["error": "\(error)"])
+                            logger.warning("Live Activities cannot be updated; trying again", metadata: ["error": "\(error)"])
                             pause = .seconds(1)
                         }
                         await wake.wait(upTo: pause)

@@ -112,9 +112,7 @@ final class DatabaseGate: Service, Sendable {
     }
 
     private func prepare() async throws {
-        if migrates {
-            for applied in try await migrator.migrate() { logger.info("migration applied", metadata: ["name": "\(applied.name)"]) }
-        }
+        if migrates { try await migrator.migrate() }
         let missing = try await migrator.status().filter { $0.appliedAt == nil }
         guard missing.isEmpty else {
             throw ConfigurationError(

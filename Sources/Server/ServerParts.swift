@@ -174,7 +174,7 @@ struct ServerParts: Sendable {
             try await admitTokenKeys()
             let engine = try await DatabaseEngine.read(on: admin)
             ingestor.adapt(to: engine)
-            logger.notice("database", metadata: ["engine": "\(engine)"])
+            logger.notice("connected to the database", metadata: ["engine": "\(engine)"])
             warnOfNoReceivers()
             for (listener, responder) in listeners {
                 let router = try await router(for: listener.audience)

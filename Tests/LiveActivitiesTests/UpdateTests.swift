@@ -446,7 +446,7 @@ extension UpdateTests {
         }
     }
 
-    @Test("a subject that cannot be looked after keeps no other from starting")
+    @Test("a subject that cannot be updated keeps no other from starting")
     func failingSubject() async throws {
         try await LiveBench.with { bench in
             for (number, match) in ["m1", "m2", "m3"].enumerated() {

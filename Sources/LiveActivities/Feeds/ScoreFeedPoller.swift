@@ -102,7 +102,7 @@ package struct ScoreFeedPoller: Service {
                 return taken.outcome
             }
         } catch {
-            logger.warning("a score feed could not be taken in", metadata: ["error": "\(error)"])
+            logger.warning("the states of a score feed could not be stored", metadata: ["error": "\(error)"])
             MatchMetrics.count(poll: "error")
             return .failed(retryAfter: nil)
         }
@@ -132,7 +132,7 @@ package struct ScoreFeedPoller: Service {
                 case .unchanged, .stale: break
                 }
             } catch let over as MatchIsOver {
-                logger.warning("a score feed goes on after the end", metadata: ["why": "\(over)"])
+                logger.warning("a score feed reports play after the end of a match", metadata: ["why": "\(over)"])
             } catch let error as PostgresError where error.isUnavailable {
                 // The others would wait in vain, one after another.
                 throw error
