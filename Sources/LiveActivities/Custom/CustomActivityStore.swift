@@ -18,7 +18,7 @@ package struct CustomActivityStore: Sendable {
         case started(devices: Int)
         /// The same start came before.
         case repeated(SubjectProgress, devices: Int)
-        /// Something else has this activityId.
+        /// Another start has this activityId.
         case conflict
         case unknownTarget
         /// Registered, and no Live Activity can be started there by a push: no start token, or iOS below 17.2.
@@ -34,7 +34,7 @@ package struct CustomActivityStore: Sendable {
                 guard !known.isEmpty else { return .unknownTarget }
                 let made = try connection.execute(CustomQueries.insert(start.state, subject: subject, type: type, now: now))
                 if made == 0 {
-                    guard try !connection.query(CustomQueries.isSame(start.state, subject: subject)).isEmpty else { return .conflict }
+                    guard try !connection.query(CustomQueries.isSame(start, subject: subject, now: now)).isEmpty else { return .conflict }
                     let progress = try SubjectProgress.find(subject, type: type, policy, on: connection, now: now)
                     let devices =
                         try connection.query(CustomQueries.devicesReached(subject))[0].decode(Int.self)
