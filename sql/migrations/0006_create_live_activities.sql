@@ -285,6 +285,8 @@ CREATE TABLE liveActivities (
     environment          pushEnvironment  NOT NULL,
     updateToken          text,
     updateTokenHash      text COLLATE "C",
+    -- Of the token before. It may be posted once more, late, and is invalid then.
+    replacedTokenHash    text COLLATE "C",
     tokenRegisteredAt    timestamptz,
     -- Rejections of the update token that our own configuration may have caused. Two in succession end the activity.
     suspectRefusals      integer          NOT NULL DEFAULT 0,
