@@ -112,7 +112,7 @@ struct UpdateTests {
     }
 
     @Test("a token that was replaced and is posted once more, late, takes no place again, whether or not the app names the instance")
-    func lateToken() async throws {
+    func lateRepetition() async throws {
         try await LiveBench.with { bench in
             try await bench.score(runs: 1)
             try await bench.running()

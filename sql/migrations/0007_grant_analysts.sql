@@ -90,7 +90,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
         undoneBy, effectiveTo'),
 
     ('feedMinutes', 'minute, feed, subjects, followers, silentSeconds'),
-    ('follows', 'userId, matchId, deviceId, position, onlyDeviceId, followedAt, expiresAt'),
+    ('follows', 'userId, matchId, deviceId, startsHereAt, position, onlyDeviceId, followedAt, expiresAt'),
     ('activeMatches', 'matchId, phase, displayState, seq, stateTimestamp, stateBuiltAt, previousScores, cooldowns, lastBalls,
         pollerState, feedUrl, feedPriority, owner, leaseUntil, epoch, startPriority, startsAt, wentLiveAt, endedAt,
         lastUpdatedAt, confirmedAt, freshFor, expiresAt, releasedAt'),
