@@ -48,8 +48,17 @@ enum CustomQueries {
 
     static func lock(_ subject: String) -> Query {
         """
-        SELECT attributes, stateHash, sequence, staleAt, relevanceScore, endedAt IS NOT NULL, freshFor FROM activitySubjects
-        WHERE subject = \(subject) FOR UPDATE
+        SELECT attributes, stateHash, sequence, staleAt, relevanceScore, endedAt IS NOT NULL, freshFor, startAlertTitle, startAlertBody,
+            startAlertSound, startAlertLevel
+        FROM activitySubjects WHERE subject = \(subject) FOR UPDATE
+        """
+    }
+
+    /// Of those of which anybody may still be alerted.
+    static func lastAlert(of subject: String, now: Timestamp) -> Query {
+        """
+        SELECT \(raw: AlertQueries.columns) FROM activityAlerts WHERE matchId = \(subject) AND builtAt >= \(now - SubjectAlert.freshness)
+        ORDER BY stateTimestamp DESC LIMIT 1
         """
     }
 
