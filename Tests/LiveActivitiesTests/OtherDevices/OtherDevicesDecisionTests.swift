@@ -79,6 +79,18 @@ struct OtherDevicesDecisionTests {
         #expect(Self.decide(Self.subject(), [Self.alert(121)], after: Self.sent(130))?.keyEvent == nil, "nobody is alerted of it any more")
     }
 
+    @Test("a look for newcomers that comes too soon for the state delays it no further; one that finds nothing due does")
+    func looks() {
+        var registry = OtherDevicesRegistry()
+        let subject = Self.subject()
+        func isDue(lookedAt seconds: Int, sent age: Int) -> Bool {
+            registry.record(subject, Self.sent(age), now: Self.now - .seconds(seconds))
+            return registry.isDue(subject, alertTimestamp: 0, now: Self.now)
+        }
+        #expect(isDue(lookedAt: 2, sent: 15) && !isDue(lookedAt: 2, sent: 14))
+        #expect(!isDue(lookedAt: 2, sent: 17) && isDue(lookedAt: 15, sent: 30))
+    }
+
     @Test("policies: alerts alone, none, and the result")
     func policies() throws {
         #expect(Self.decide(after: Self.sent(60)) { $0.android = .alerts } == nil)
