@@ -70,7 +70,9 @@ package struct OtherDevicesStore: Sendable {
         if case .end(let reason, let cause) = due.event {
             // The state may have been sent before it was the last one.
             suffix += "~end"
-            let dismissAt = LivePayloads.dismissal(subject, reason: reason, stamp: Timestamp(seconds: subject.timestamp), now: now)
+            // A correction keeps the card on the screen no longer.
+            let endedAt = earlier.isCorrected(by: subject) ? subject.endedAt ?? now : now
+            let dismissAt = LivePayloads.dismissal(subject, reason: reason, stamp: Timestamp(seconds: subject.timestamp), now: endedAt)
             end = LiveUpdateMessage.End(reason: reason, cause: cause, dismissAt: dismissAt)
         }
         if let update = due.liveUpdate {

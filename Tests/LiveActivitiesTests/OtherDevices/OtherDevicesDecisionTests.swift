@@ -107,15 +107,18 @@ struct OtherDevicesDecisionTests {
         #expect(Self.decide(over, after: OtherDevicesProgress()) == nil, "nothing was ever shown")
     }
 
-    @Test("an end after that of its day is another one, and leaves once; a correction of it is none")
+    @Test("an end after that of its day is another one, and leaves once; a correction of it goes to Android, once and without an alert")
     func endAfterStumps() throws {
         var progress = Self.sent(3600)
         progress.hasEnded = true
         var over = Self.subject { subject in (subject.isLive, subject.isOver, subject.endedAt) = (false, true, Self.now) }
         let end = try #require(Self.decide(over, after: progress) { $0.result = true })
         #expect(end.event == .end(.matchEnd, cause: nil) && end.keyEvent?.title == "Pager" && end.liveUpdate != nil)
-        over.timestamp += 5
         #expect(Self.decide(over, after: end.progress) { $0.result = true } == nil)
+        over.timestamp += 5
+        let correction = try #require(Self.decide(over, after: end.progress) { $0.result = true })
+        #expect(correction.event == end.event && correction.liveUpdate?.isAlerting == false && correction.keyEvent == nil)
+        #expect(Self.decide(over, after: correction.progress) { $0.result = true } == nil)
         let late = Self.decide(over, [Self.alert(0, "Draw"), Self.alert(0, priority: 1, "Won")], after: progress)
         #expect(late?.keyEvent?.title == "Won" && late?.undelivered.map(\.alert.alert.title) == ["Draw"])
     }
