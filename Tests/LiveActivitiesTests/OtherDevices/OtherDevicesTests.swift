@@ -180,7 +180,7 @@ struct OtherDevicesTests {
         }
     }
 
-    @Test("a match that ends after stumps: Android and browsers get its result once; a correction goes to Android, and keeps its card no longer")
+    @Test("a match that ends after stumps: Android and browsers get its result once; a correction goes to Android alone")
     func endAfterStumps() async throws {
         try await LiveBench.with { bench in
             try await bench.fcmDevice("ann", "android", 2)
