@@ -27,7 +27,7 @@ package struct DeviceStore: Sendable {
         cipher: TokenCipher,
         record: @escaping AttemptRecorder,
         onRemoval: @escaping RemovalHandler = { _, _, _ in },
-        onErasure: @escaping ErasureHandler = { _, _, _ in },
+        onErasure: @escaping ErasureHandler = { _, _, _, _ in [] },
         limit: Int = DeviceStore.standardLimit
     ) {
         self.pool = pool
