@@ -7,10 +7,12 @@ package enum Preflight: Sendable {
     case end(DeliveryNext)
 
     package static func decide(_ delivery: ClaimedDelivery, now: Timestamp) -> Preflight {
+        // It ended when the newer one came; that it is cancelled or expires afterwards changes nothing.
+        if delivery.newestVerdict == .superseded { return .end(.superseded) }
         if delivery.isCancelled { return .end(.cancelled) }
         if delivery.expiresAt <= now { return .end(.dead(.expired, reason: nil, providerErrorCode: nil)) }
         switch delivery.newestVerdict {
-        case .superseded: return .end(.superseded)
+        case .superseded, .supersededAtToken: return .end(.superseded)
         case .waits(let until): return .end(.retry(at: until, after: nil))
         case .newest where delivery.newestKeys != nil && now > delivery.claimedAt + NewestQueries.startLimit:
             return .end(.retry(at: now, after: nil))
