@@ -196,7 +196,9 @@ struct ServerParts: Sendable {
     }
 
     private func working() -> [any Service] {
-        var services: [any Service] = [heartbeat, maintenance, AnalystWatchdog(pool: admin, logger: logger)]
+        // Near the start, so that it ends after what it reports of.
+        let reporter = InstanceReporter(store: InstanceStore(pool: pools.ingest), logger: logger, report: instance())
+        var services: [any Service] = [heartbeat, reporter, maintenance, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
             if let replica { services.append(replica) }
             services += [ingestor, enqueueService, DeviceSweeper(store: devices, logger: logger)]
@@ -214,16 +216,13 @@ struct ServerParts: Sendable {
                 services.append(TokenEncryptionBackfill(pool: pools.sending, keySet: keySet, logger: logger))
             }
         }
-        var accepted: [@Sendable () -> [String: Timestamp]] = [live.service.lastAccepted]
         if let dispatcher {
-            accepted.append(dispatcher.lastAccepted)
             if !configuration.outcomeWebhooks.isEmpty { services.append(outcomeWebhooks()) }
             let sends = sendsUsing(pools.sending)
             services += [
                 dispatcher, QueueMaintenance(store: sends, logger: logger), FanOutService(store: sends, wake: wake, logger: logger),
             ]
         }
-        services.append(InstanceReporter(store: InstanceStore(pool: pools.ingest), logger: logger, report: instance(accepted)))
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {
             services.append(providers)
             services.append(ledger)
@@ -245,12 +244,12 @@ struct ServerParts: Sendable {
     }
 
     /// What this process is, as it reports it.
-    private func instance(_ accepted: [@Sendable () -> [String: Timestamp]]) -> @Sendable () -> Instance {
+    private func instance() -> @Sendable () -> Instance {
         let process = ProcessInfo.processInfo
         let host = "\(process.hostName):\(process.processIdentifier)"
         let startedAt = Timestamp.now()
-        return { [providers, configuration, heartbeat] in
-            let accepted = accepted.reduce(into: [:]) { $0.merge($1()) { max($0, $1) } }
+        return { [providers, configuration, heartbeat, live, dispatcher] in
+            let accepted = live.service.lastAccepted().merging(dispatcher?.lastAccepted() ?? [:]) { max($0, $1) }
             return Instance(
                 instance: heartbeat.instance,
                 host: host,
@@ -258,6 +257,7 @@ struct ServerParts: Sendable {
                 startedAt: startedAt,
                 roles: configuration.roles.map(\.rawValue).sorted(),
                 credentials: providers.reported(accepted: accepted),
+                tokenKeys: configuration.tokenKeys?.ids ?? [],
                 seenAt: .now()
             )
         }

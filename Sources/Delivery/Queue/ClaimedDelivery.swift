@@ -60,6 +60,15 @@ extension ClaimedDelivery {
     /// Its token may have moved to the other environment since it was queued.
     var scope: PushScope { PushScope(provider: provider, app: app, environment: environment, platform: platform) }
 
+    /// Why the token that it is to be sent to cannot be decrypted.
+    var unreadable: TokenCipherError? {
+        switch queuedContent {
+        case .unreadable(let fault): fault
+        case .push, .notBefore, .notWanted: nil
+        case nil: tokenFault
+        }
+    }
+
     /// From a row of `ClaimQueries`.
     ///
     /// - Parameter contents: of the rows before: one of the same send leaves its content out.
