@@ -191,7 +191,7 @@ struct ServerParts: Sendable {
             )
         )
         services += hooks.extraServices.map { DatabaseDependentService(gate: gate, service: $0) }
-        services.append(DrainSignal(health: health, duration: configuration.httpDrain))
+        services.append(DrainSignal(health: health, duration: configuration.httpDrain, logger: logger))
         return services
     }
 

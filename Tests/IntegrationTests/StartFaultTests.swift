@@ -84,6 +84,7 @@ extension WholeService {
                 ] {
                     let done = try await serve(settings)
                     #expect(done.code == 3 && done.output.contains(sentence), "\(done.output)")
+                    #expect(!done.output.contains("CancellationError"), "\(done.output)")
                 }
             }
         }
@@ -139,11 +140,11 @@ extension WholeService {
             }
         }
 
-        @Test("SIGTERM while it waits for the database ends it with 0")
-        func terminatedWhileWaiting() async throws {
+        @Test("SIGTERM or SIGHUP while it waits for the database ends it with 0", arguments: [SIGTERM, SIGHUP])
+        func terminatedWhileWaiting(signal: Int32) async throws {
             let server = try await ServerProcess.start(database: "postgresql://nobody@127.0.0.1:1/none")
             #expect(try await server.api.get("/health").status == 200)
-            let end = try await server.terminate()
+            let end = try await server.terminate(by: signal)
             #expect(end.code == 0, "\(server.log.suffix(2000))")
             #expect(end.took < .seconds(20))
         }
