@@ -167,6 +167,7 @@ struct ServerParts: Sendable {
             ),
             maintenance: maintenance,
             health: health,
+            heartbeat: heartbeat,
             migrates: hooks.migrates,
             logger: logger
         ) {

@@ -144,6 +144,10 @@ extension WholeService {
         func terminatedWhileWaiting(signal: Int32) async throws {
             let server = try await ServerProcess.start(database: "postgresql://nobody@127.0.0.1:1/none")
             #expect(try await server.api.get("/health").status == 200)
+            try await eventually("readiness names the cause") {
+                let ready = try await server.api.get("/health/ready").text
+                return ready.contains("cannot be reached: Connection refused") && ready.contains("limiters cannot be read")
+            }
             let end = try await server.terminate(by: signal)
             #expect(end.code == 0, "\(server.log.suffix(2000))")
             #expect(end.took < .seconds(20))
