@@ -51,6 +51,7 @@ package struct PushwatchServer {
         ProcessLimits.raiseDescriptors()
         var configuration = configuration
         try configuration.checkFiles()
+        try await configuration.checkUserKeys()
         try configuration.apply(.current(), logger: logger)
         logger.notice(
             "starting",

@@ -17,6 +17,12 @@ extension ServerParts {
                 return .failing("open circuits, rate-limit pauses and deactivation limiters cannot be read from the database")
             }
         }
+        if let userTokens, configuration.roles.contains(.api) {
+            health.addCheck("users", isRequired: false) {
+                await userTokens.fault.map { .failing("app users get 503, as the keys of their issuer cannot be loaded: \($0)") }
+                    ?? .healthy
+            }
+        }
         health.addCheck("rules", isRequired: false) { [rules] in
             rules.refresh()
             return rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .healthy

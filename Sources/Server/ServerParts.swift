@@ -27,6 +27,8 @@ struct ServerParts: Sendable {
     let admin: PostgresPool
     /// To alert receivers and issuers' key sets; each provider has a client of its own.
     let http: CurlClient
+    /// Nil where no app users are accepted.
+    let userTokens: UserTokenVerifier?
     let labels: LabelLimiter
     let maintenance: PartitionMaintenance
     private let ledger: FrozenLedger
@@ -74,6 +76,7 @@ struct ServerParts: Sendable {
         toReceivers.pool = "receivers"
         toReceivers.maxConnections = configuration.receiverConnections
         http = CurlClient(configuration: toReceivers)
+        userTokens = try configuration.userTokens(client: http, logger: logger)
         let hints = LedgerHints()
         maintenance = PartitionMaintenance(pool: admin, plan: configuration.partitionPlan, logger: logger)
         ledger = FrozenLedger(pool: pools.ingest, hints: hints, limits: configuration.ledgerFilters, logger: logger)
@@ -213,6 +216,11 @@ struct ServerParts: Sendable {
                     logger: logger
                 )
             )
+            if let userTokens {
+                services.append(
+                    PeriodicService("keys of users", every: .seconds(30), logger: logger) { try await userTokens.keep(now: .now()) }
+                )
+            }
             if let keySet = configuration.tokenKeys {
                 services.append(TokenEncryptionBackfill(pool: pools.sending, keySet: keySet, logger: logger))
             }
