@@ -47,7 +47,7 @@ package final class DatabaseHeartbeat: Service, Sendable {
     }
 
     /// Nothing can be written before the database is there: until the next write that is the fault.
-    package func isWaiting(because error: PostgresError) {
+    package func waits(because error: PostgresError) {
         let reason =
             error.isConnectionLoss
             ? "the database cannot be reached: \(HeartbeatState.cause(error.message))" : HeartbeatState.reason(error, isCommitting: false)

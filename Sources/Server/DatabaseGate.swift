@@ -68,7 +68,7 @@ final class DatabaseGate: Service, Sendable {
                     break
                 } catch let error as PostgresError where error.isUnavailable {
                     failures += 1
-                    heartbeat.isWaiting(because: error)
+                    heartbeat.waits(because: error)
                     logger.warning("waiting for the database", metadata: ["error": "\(error.message)", "tries": "\(failures)"])
                     try await Task.sleep(for: .seconds(min(5, failures)))
                 }

@@ -113,7 +113,7 @@ struct HeartbeatTests {
     )
     func waiting(message: String, cause: String) async throws {
         try await withHeartbeat { heartbeat, _ in
-            heartbeat.isWaiting(because: PostgresError(.connectionFailure, message))
+            heartbeat.waits(because: PostgresError(.connectionFailure, message))
             #expect(await heartbeat.fault() == "the database cannot be reached: \(cause)")
             try await heartbeat.beat()
             #expect(await heartbeat.fault() == nil)
