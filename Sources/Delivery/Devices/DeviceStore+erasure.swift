@@ -19,7 +19,7 @@ package typealias ErasureHandler =
 
 extension DeviceStore {
     /// Removes what is kept of a user: devices and tokens, memberships of audiences, deliveries that wait and the outcomes of those that
-    /// ended, and what other features keep. Attempts stay, with hashes of tokens alone.
+    /// ended, and what other features keep. Attempts stay, with the uid and hashes of tokens.
     ///
     /// A delivery that is being sent at this moment keeps its outcome. The audit gets an entry.
     package func erase(userId: String, requestId: String, recording audit: AuditRecorder) async throws {

@@ -49,8 +49,11 @@ package struct LiveEnd: QueuedKind {
             guard let delivery = byId[deliveryId], delivery.tokenHash.rawValue == hash else { continue }
             let key = ActivityKey(delivery)
             guard let subject = known[key.subject] else { continue }
-            guard let token = try? cipher.decrypt(encrypted, as: .update, hash: delivery.tokenHash) else {
-                contents[deliveryId] = .unreachable(code: "TokenUnreadable")
+            let token: PushToken
+            do throws(TokenCipherError) {
+                token = try cipher.decrypt(encrypted, as: .update, hash: delivery.tokenHash)
+            } catch {
+                contents[deliveryId] = .unreadable(error)
                 continue
             }
             // An update of the newest state may be under way.
