@@ -1,5 +1,5 @@
 package import Logging
-import Postgres
+package import Postgres
 import PushContract
 package import ServiceKit
 import ServiceLifecycle
