@@ -5,6 +5,7 @@ import Delivery
 import Foundation
 import LiveActivities
 import Logging
+import ServiceKit
 import SystemPackage
 import Yams
 

@@ -3,6 +3,7 @@ import Configuration
 import Foundation
 import HTTPClient
 import Postgres
+import ServiceKit
 
 /// Typed reading of single settings.
 struct Settings {
