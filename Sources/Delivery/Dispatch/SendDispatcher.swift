@@ -114,7 +114,11 @@ package final class SendDispatcher: Service, Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                logger.warning("the send queue cannot be read; trying again", metadata: ["error": "\(error)"])
+                logger.log(
+                    level: .warning.unlessOutage(error),
+                    "the send queue cannot be read; trying again",
+                    metadata: ["error": "\(error)"]
+                )
                 // What this round was to search for is searched for again. What is being released was found once, and goes on.
                 let (unblocked, retries) = (queueClaims.unblocked, queueClaims.retries)
                 queueClaims = QueueClaims(policy: configuration.queues)
@@ -134,7 +138,11 @@ package final class SendDispatcher: Service, Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                logger.warning("leases could not be renewed; trying again", metadata: ["error": "\(error)"])
+                logger.log(
+                    level: .warning.unlessOutage(error),
+                    "leases could not be renewed; trying again",
+                    metadata: ["error": "\(error)"]
+                )
             }
         }
     }

@@ -102,7 +102,7 @@ package struct ScoreFeedPoller: Service {
                 return taken.outcome
             }
         } catch {
-            logger.warning("a score feed could not be taken in", metadata: ["error": "\(error)"])
+            logger.log(level: .warning.unlessOutage(error), "a score feed could not be taken in", metadata: ["error": "\(error)"])
             MatchMetrics.count(poll: "error")
             return .failed(retryAfter: nil)
         }
