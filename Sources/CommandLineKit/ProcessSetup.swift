@@ -9,6 +9,7 @@ package enum ProcessSetup {
         LogBootstrap.bootstrap(level: level, format: format == "auto" ? nil : format == "json" ? .json : .human)
         let metrics = MetricsRegistry()
         MetricsSystem.bootstrap(metrics)
+        MetricHelp.describe(in: metrics)
         ProcessMetrics.register(in: metrics, startedAt: Date())
         return metrics
     }

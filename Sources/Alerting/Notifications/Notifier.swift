@@ -108,6 +108,7 @@ package final class Notifier: Service, Sendable {
     private func claimDue() async throws -> [([ClaimedNotification], AlertLease)] {
         receivers.refresh()
         guard let lease = try await lease() else { return [] }
+        metrics.begin(receivers.set.receivers.map(\.name))
         let now = now()
         try await escalate(lease, at: now)
         let waiting = try await NotificationStore.waiting(on: pool)

@@ -66,6 +66,7 @@ package final class SendDispatcher: Service, Sendable {
     package func lastAccepted() -> [String: Timestamp] { pipeline.gate.lastAccepted }
 
     package func run() async throws {
+        SendMetrics.reaped.increment(by: 0)
         await withGracefulShutdownHandler {
             await pipeline.working {
                 await withDiscardingTaskGroup { group in
