@@ -1,7 +1,7 @@
 import Foundation
 package import Logging
 import PushContract
-package import ServiceKit
+import ServiceKit
 import ServiceLifecycle
 import Synchronization
 
