@@ -14,7 +14,8 @@ enum MigrationDirectory {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: path)
         } catch {
-            throw MigrationError(.unreadableDirectory, "the migrations in \(path) cannot be read: \(FileFault.cause(path, isDirectory: true))")
+            let cause = FileFault.cause(path, isDirectory: true)
+            throw MigrationError(.unreadableDirectory, "the migrations in \(path) cannot be read: \(cause)")
         }
         var migrations: [Migration] = []
         for name in names.sorted() where name.hasSuffix(".sql") && name != roles { migrations.append(try read(name, in: path)) }
