@@ -123,7 +123,7 @@ let package = Package(
         module("Postgres", ["CLibPQ", "PushContract", "ServiceKit", .logging, .metrics, .crypto, .serviceLifecycle]),
         module(
             "HTTPClient",
-            ["CCurl", "CEpoll", "CNGHTTP2", "COpenSSL", "PushContract", "ServiceKit", .logging, .metrics, .httpTypes, .crypto]
+            ["CCurl", "CEpoll", "CNGHTTP2", "COpenSSL", "PushContract", "ServiceKit", .metrics, .httpTypes, .crypto]
         ),
         module(
             "HTTPServer",
@@ -327,7 +327,7 @@ let package = Package(
             ]
         ),
         tests("CommandLineKitTests", ["CommandLineKit", "PushContract"]),
-        tests("CricketTests", ["Cricket", "PushContract"]),
+        tests("CricketTests", ["Cricket", "PushContract", "ServiceKit"]),
         tests("PushClientTests", ["PushClient", "PushContract", .crypto]),
         tests(
             "LiveActivitiesTests",

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPClient
 import HTTPServer
-import Logging
 package import ServiceKit
 
 /// A caller of the HTTP API.
@@ -16,7 +15,7 @@ package struct APICaller {
         var configuration = CurlClientConfiguration()
         configuration.httpVersion = .http1
         configuration.connectTimeout = .seconds(5)
-        client = CurlClient(configuration: configuration, logger: Logger(label: "api"))
+        client = CurlClient(configuration: configuration)
     }
 
     /// The status and JSON of the response. Throws `CommandFailure` without a response, and on one that is not a success.

@@ -20,7 +20,6 @@ package struct LocalSettings: Sendable {
     package var exists: Bool { FileManager.default.fileExists(atPath: configurationFile) }
     /// Where its server listens, or listened last.
     package var url: String? { LocalSettings.text(urlFile) }
-    package var key: String? { LocalSettings.text(keyFile) }
 
     package func write(configuration yaml: String) throws { try PrivateFile.write(yaml, to: configurationFile) }
     package func write(url: String) throws { try PrivateFile.write(url + "\n", to: urlFile) }

@@ -4,9 +4,9 @@ package enum SourceOrder: Sendable, Hashable {
     case same
     /// From another source.
     case other
-    /// From another source, which is heard only if play is further in it.
+    /// From another source, which is used only if play is further in it.
     case further
-    /// From another source, and the one that was heard until now is silent.
+    /// From another source, and the one that was used until now is silent.
     case replacement
 }
 

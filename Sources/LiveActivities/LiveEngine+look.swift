@@ -54,13 +54,13 @@ extension LiveEngine {
         let known = state.withLock { $0.subjects.mapValues(\.timestamp) }
         for subject in try await stores.subjects.changed(owner: configuration.owner, known: known) {
             if known[subject.id] == nil, subject.epoch > 1 { LiveMetrics.takeovers.increment() }
-            try await lookAfter(subject.id, now: now) { try await take(up: subject, now: now) }
+            try await withBackOff(of: subject.id, now: now) { try await take(up: subject, now: now) }
         }
     }
 
-    /// No subject's failure keeps others from being looked after: it is tried again in a moment. What concerns all of them, such as a
-    /// database that is away, ends the turn.
-    func lookAfter(_ subject: String, now: Timestamp, _ body: () async throws -> Void) async throws {
+    /// A subject that fails does not delay others: it is tried again in a moment. What concerns all of them, such as a database that is
+    /// away, ends the turn.
+    func withBackOff(of subject: String, now: Timestamp, _ body: () async throws -> Void) async throws {
         guard state.withLock({ state in state.backOffs[subject].map { $0 <= now } ?? true }) else { return }
         do {
             try await body()
@@ -69,7 +69,7 @@ extension LiveEngine {
             if error is CancellationError || (error as? PostgresError)?.isUnavailable == true { throw error }
             state.withLock { $0.backOffs[subject] = now + LiveEngine.failurePause }
             logger.warning(
-                "a subject of Live Activities cannot be looked after; trying again",
+                "a subject of Live Activities cannot be updated; trying again",
                 metadata: ["subject": "\(subject)", "error": "\(error)"]
             )
         }

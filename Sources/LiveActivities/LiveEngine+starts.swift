@@ -18,7 +18,7 @@ extension LiveEngine {
             var rest: [LiveSubject] = []
             for (index, subject) in waiting.enumerated() where left > 0 {
                 let share = StartShares.share(of: left, among: waiting.count - index)
-                try await lookAfter(subject.id, now: now) {
+                try await withBackOff(of: subject.id, now: now) {
                     let count = try await stores.starts.enqueue(subject, limit: share, now: now)
                     state.withLock { $0.shares.grant(subject.id, now: now) }
                     left -= count

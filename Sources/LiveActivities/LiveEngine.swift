@@ -26,7 +26,7 @@ package final class LiveEngine: Sendable {
         var fanOut = FanOutState()
         var portions = ActivityPortions()
         var shares = StartShares()
-        /// Subjects that could not be looked after, and when they are tried again.
+        /// Subjects that could not be updated, and when they are tried again.
         var backOffs: [String: Timestamp] = [:]
         var portionsPausedUntil: Timestamp?
         var throttles = LiveThrottles()

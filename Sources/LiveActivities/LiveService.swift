@@ -51,7 +51,7 @@ package struct LiveService: Service {
                         } catch {
                             logger.log(
                                 level: .warning.unlessOutage(error),
-                                "Live Activities cannot be looked after; trying again",
+                                "Live Activities cannot be updated; trying again",
                                 metadata: ["error": "\(error)"]
                             )
                             pause = .seconds(1)

@@ -26,6 +26,6 @@ extension LocalPostgres {
         )
         try await backup.run()
         let starter = ClusterStarter(directory: directory, binaries: binaries, configuration: configuration, logger: logger)
-        return LocalPostgres(directory: directory, settings: try await starter.run(), lock: lock, logger: logger)
+        return LocalPostgres(directory: directory, settings: try await starter.run(), lock: lock)
     }
 }

@@ -12,12 +12,10 @@ package final class LocalPostgres: Service, Sendable {
     /// The place actually used; may differ from the configured one (see `LocalPostgresConfiguration.relocates`).
     package let directory: String
     package let port: Int
-    let logFile: String
     let configuration: LocalPostgresConfiguration
     let password: String
     package let socketDirectory: String
     private let dataDirectory: String
-    private let logger: Logger
     private let lock: Mutex<DirectoryLock?>
 
     /// Over the Unix socket, for this process.
@@ -49,7 +47,7 @@ package final class LocalPostgres: Service, Sendable {
             logger: logger
         )
         let settings = try await starter.run()
-        let cluster = LocalPostgres(directory: directory, settings: settings, lock: lock, logger: logger)
+        let cluster = LocalPostgres(directory: directory, settings: settings, lock: lock)
         do {
             try await cluster.createDatabase()
         } catch {
@@ -60,15 +58,13 @@ package final class LocalPostgres: Service, Sendable {
         return cluster
     }
 
-    init(directory: ClusterDirectory, settings: ClusterSettings, lock: DirectoryLock, logger: Logger) {
+    init(directory: ClusterDirectory, settings: ClusterSettings, lock: DirectoryLock) {
         self.directory = directory.path
         port = settings.port
-        logFile = directory.log
         configuration = settings.configuration
         password = directory.password ?? ""
         socketDirectory = settings.socketDirectory
         dataDirectory = directory.data
-        self.logger = logger
         self.lock = Mutex(lock)
     }
 

@@ -11,7 +11,6 @@ import Foundation
 /// What a running server writes into `postmaster.pid`, and whether it is still true.
 struct PostmasterFile: Equatable {
     let processID: Int32
-    let dataDirectory: String
     let port: Int?
     let socketDirectory: String?
 
@@ -19,7 +18,6 @@ struct PostmasterFile: Equatable {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.count >= 2, let id = Int32(lines[0].trimmingCharacters(in: .whitespaces)), id > 0 else { return nil }
         processID = id
-        dataDirectory = lines[1]
         port = lines.count > 3 ? Int(lines[3]) : nil
         socketDirectory = lines.count > 4 && !lines[4].isEmpty ? lines[4] : nil
     }

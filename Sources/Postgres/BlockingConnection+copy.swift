@@ -4,7 +4,7 @@ extension BlockingConnection {
     /// A `COPY … FROM STDIN` and the whole of its stream, in the statement's format.
     package typealias Copy = (statement: String, data: UnsafeRawBufferPointer)
 
-    /// One COPY; statements without parameters may stand before it in the same text. How many rows it took.
+    /// One COPY; statements without parameters may precede it in the same text. How many rows it took.
     @discardableResult
     package func copyIn(_ sql: String, data: UnsafeRawBufferPointer) throws(PostgresError) -> Int { try copyIn([(sql, data)]) }
 

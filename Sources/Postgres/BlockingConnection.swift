@@ -31,7 +31,7 @@ package final class BlockingConnection {
         }
         let settings = SessionSettings(configuration)
         var options: [(String, String)] = [
-            // What stands before the URL is a default; what stands after it, our own need.
+            // Options before the URL are defaults, which it overrides; options after it override the URL.
             ("connect_timeout", String(configuration.connectTimeoutSeconds)),
             ("fallback_application_name", configuration.applicationName),
             ("dbname", configuration.url),

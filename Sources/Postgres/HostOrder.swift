@@ -8,7 +8,7 @@ import Synchronization
 final class HostOrder: Sendable {
     private let first = Mutex(0)
 
-    /// Keywords that replace those of the string; none where its own order stands.
+    /// Keywords that replace those of the string; none where its own order is kept.
     func keywords(for url: String) -> [(String, String)] {
         guard let hosts = HostOrder.hosts(in: url) else { return [] }
         let first = first.withLock { $0 }

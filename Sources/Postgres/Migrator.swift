@@ -16,7 +16,7 @@ package struct Migrator: Sendable {
     private let allowsGaps: Bool
     private let logger: Logger
     private static let lockRetry = TransactionRetry(
-        limit: .attempts(10),
+        attempts: 10,
         backoff: Backoff(base: .milliseconds(200), minimum: .milliseconds(100), cap: .milliseconds(1500))
     ) { $0.code == .lockNotAvailable }
 
@@ -117,7 +117,7 @@ package struct Migrator: Sendable {
     /// The connection whose transaction holds the lock.
     private func lock(_ connection: PostgresConnection) async throws -> PostgresConnection {
         // Two that find no table make it at the same time, and one of them fails.
-        let made = TransactionRetry(limit: .attempts(5)) { ["23505", "42710", "42P07", "XX000"].contains($0.code.rawValue) }
+        let made = TransactionRetry(attempts: 5) { ["23505", "42710", "42P07", "XX000"].contains($0.code.rawValue) }
         try await made.run { try await connection.executeScript(SchemaLock.createTable) }
         let lockSession = try await PostgresConnection.connect(configuration)
         do {

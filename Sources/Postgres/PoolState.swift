@@ -66,7 +66,7 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
         return lastWaiterID
     }
 
-    /// nil when the waiter stands in the queue; the reason when it was withdrawn before it came here.
+    /// nil when the waiter is in the queue; the reason when it was withdrawn before it came here.
     mutating func enqueue(_ waiter: Waiter, id: UInt64) -> (any Error)? {
         if let reason = withdrawnEarly[id] { return reason }
         waiters.append((id, waiter))

@@ -14,18 +14,15 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         package static let deadlock = Code(rawValue: "40P01")
         package static let lockNotAvailable = Code(rawValue: "55P03")
         package static let queryCancelled = Code(rawValue: "57014")
-        static let adminShutdown = Code(rawValue: "57P01")
         package static let insufficientPrivilege = Code(rawValue: "42501")
         /// The server is a standby, or its transactions only read.
         package static let readOnlyTransaction = Code(rawValue: "25006")
         package static let undefinedTable = Code(rawValue: "42P01")
         package static let duplicateTable = Code(rawValue: "42P07")
-        static let duplicateDatabase = Code(rawValue: "42P04")
         static let statementExists = Code(rawValue: "42P05")
         static let statementMissing = Code(rawValue: "26000")
         /// An internal error of the server; what a distributed engine says while one of its nodes is away.
         package static let internalError = Code(rawValue: "XX000")
-        static let diskFull = Code(rawValue: "53100")
         /// Our own: the connection was lost or could not be made.
         package static let connectionFailure = Code(rawValue: "08006")
         /// Our own: no answer within our deadline; the connection was closed. Of class 08: what was under way may have happened.

@@ -2,25 +2,19 @@ package import ServiceKit
 
 /// Which failures a transaction is run again for, how often, and after what wait.
 package struct TransactionRetry: Sendable {
-    /// When an error that may be retried is thrown on all the same.
-    package enum Limit: Sendable {
-        case attempts(Int)
-        /// Since the start of the first attempt.
-        case elapsed(Duration)
-    }
-
     static let standardBackoff = Backoff(base: .milliseconds(30), minimum: .milliseconds(10), cap: .seconds(1))
 
-    private let limit: Limit
+    private let attempts: Int
     private let backoff: Backoff
     private let isRetryable: @Sendable (PostgresError) -> Bool
 
+    /// - Parameter attempts: How often the transaction is run at the most; the error of the last one is thrown.
     package init(
-        limit: Limit = .attempts(6),
+        attempts: Int = 6,
         backoff: Backoff = TransactionRetry.standardBackoff,
         isRetryable: @escaping @Sendable (PostgresError) -> Bool
     ) {
-        self.limit = limit
+        self.attempts = attempts
         self.backoff = backoff
         self.isRetryable = isRetryable
     }
@@ -36,14 +30,9 @@ package struct TransactionRetry: Sendable {
 
     package static let never = TransactionRetry { _ in false }
 
-    /// Waits for a database that is away. Only for work that is idempotent.
-    package static func unavailable(for duration: Duration) -> TransactionRetry {
-        TransactionRetry(limit: .elapsed(duration), backoff: Backoff(base: .milliseconds(50), cap: .seconds(2))) { $0.isUnavailable }
-    }
-
-    /// The same, and for further failures.
+    /// Also retries these failures.
     package func or(_ isAlsoRetryable: @escaping @Sendable (PostgresError) -> Bool) -> TransactionRetry {
-        TransactionRetry(limit: limit, backoff: backoff) { isRetryable($0) || isAlsoRetryable($0) }
+        TransactionRetry(attempts: attempts, backoff: backoff) { isRetryable($0) || isAlsoRetryable($0) }
     }
 
     /// Runs `body`, again from its start for the failures that allow it, while the request it works for can still be answered.
@@ -53,25 +42,17 @@ package struct TransactionRetry: Sendable {
         onRetry: (PostgresError, _ failures: Int) async throws -> Void = { _, _ in },
         _ body: () async throws -> Value
     ) async throws -> Value {
-        let start = ContinuousClock.now
         var failures = 0
         while true {
             do {
                 return try await body()
             } catch let error as PostgresError
-                where isRetryable(error) && allows(failures: failures + 1, since: start) && !WorkDeadline.isOver
+                where isRetryable(error) && failures + 1 < attempts && !WorkDeadline.isOver
             {
                 failures += 1
                 try await onRetry(error, failures)
                 try await Task.sleep(for: backoff.wait(failures: failures, random: .random(in: 0...1)))
             }
-        }
-    }
-
-    private func allows(failures: Int, since start: ContinuousClock.Instant) -> Bool {
-        switch limit {
-        case .attempts(let number): failures < number
-        case .elapsed(let duration): ContinuousClock.now - start < duration
         }
     }
 }

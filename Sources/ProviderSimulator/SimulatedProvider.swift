@@ -1,4 +1,4 @@
-/// The services the simulator stands in for.
+/// The services that are simulated.
 package enum SimulatedProvider: String, Sendable, Hashable, Codable, CaseIterable {
     /// Apple's push service, `/3/device/…`.
     case apns

@@ -26,10 +26,6 @@ package struct SimulatedResponse: Sendable, Hashable {
         }
     }
 
-    package func header(_ name: String) -> String? {
-        headers.first { $0.name == name }?.value
-    }
-
     /// `200`, or `410 Unregistered`: the key under which answers are counted.
     package var label: String {
         reason.map { "\(status) \($0)" } ?? "\(status)"

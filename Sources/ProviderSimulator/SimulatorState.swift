@@ -17,11 +17,9 @@ final class SimulatorState: Sendable {
         var providers: [String: APNsProvider] = [:]
     }
 
-    let seed: UInt64
     private let contents: Mutex<Contents>
 
     init(seed: UInt64, keptRequests: Int) {
-        self.seed = seed
         contents = Mutex(Contents(faults: FaultRegistry(seed: seed), log: RequestLog(capacity: keptRequests)))
     }
 

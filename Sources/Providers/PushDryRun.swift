@@ -10,7 +10,7 @@ package struct PushDryRun: Sendable, Hashable {
         package var body: [UInt8]
     }
 
-    /// Where a token stands in the request.
+    /// Where a token is in the request.
     package static let token = "(token)"
 
     package var request: Request

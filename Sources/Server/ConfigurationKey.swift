@@ -9,7 +9,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     /// `http.port` → `PUSHWATCH_HTTP_PORT`; a capital inside a word starts a new one.
     package var environmentName: String { ConfigurationKey.environmentName(of: name) }
 
-    /// A secret may stand in a file of its own instead: `database.urlFile`, `PUSHWATCH_DATABASE_URL_FILE`.
+    /// A secret may be in a file of its own instead: `database.urlFile`, `PUSHWATCH_DATABASE_URL_FILE`.
     var fileName: String? { isSecret ? name + "File" : nil }
 
     var acceptedNames: [String] { [name] + (fileName.map { [$0] } ?? []) }
@@ -58,7 +58,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
     package static let adminDatabaseURL = Self(
         "admin.database.url",
-        "connection for partitions and migrations",
+        "connection for partitions, migrations, keys, fsck and attempts import",
         standard: "database.url",
         isSecret: true
     )

@@ -65,7 +65,7 @@ extension ListenerConfiguration {
                 "\(portSetting): this user may not listen on port \(port). Choose one from 1024 on, or give the program CAP_NET_BIND_SERVICE."
             )
         case EADDRNOTAVAIL:
-            return ConfigurationError("\(hostSetting): \(host) is not an address of this machine; 0.0.0.0 stands for all of them.")
+            return ConfigurationError("\(hostSetting): \(host) is not an address of this machine; use 0.0.0.0 to listen on all of them.")
         default: return ConfigurationError("\(hostSetting), \(portSetting): no listener at \(host):\(port): \(error).")
         }
     }

@@ -41,7 +41,7 @@ struct LiveParts: Sendable {
         let pool = pools.ingest
         follows = FollowStore(pool: pool, policy: live.policy)
         starts = StartStatusStore(pool: pool, policy: live.policy, types: types)
-        activities = ActivityStore(pool: pool, policy: live.policy, cipher: cipher)
+        activities = ActivityStore(pool: pool, cipher: cipher)
         custom = CustomActivityStore(pool: pool, policy: live.policy)
         overview = MatchOverviewStore(pool: pools.readers)
         subjects = SubjectOverviewStore(pool: pools.readers)

@@ -10,7 +10,7 @@ extension ScoreFeed {
     ///   tokenFile: /run/secrets/feed-token    # sent as "Authorization: Bearer …"
     ///   headers: {X-Customer: "17"}
     ///   name: league                           # in place of the URL, wherever the feed is named
-    ///   priority: 2                            # of several sources of a match, 1 is heard before 2
+    ///   priority: 2                            # of several sources of a match, 1 takes precedence over 2
     ///   mapping: {state: {matchId: /id, …}}    # docs/score-feed.md
     /// ```
     package static func read(file path: String) throws(ConfigurationError) -> [ScoreFeed] {
@@ -36,7 +36,7 @@ extension ScoreFeed {
         }
         let priority = item["priority"] ?? 1
         guard let priority = priority as? Int, (1...9).contains(priority) else {
-            throw ConfigurationError("\(path): `priority` must be a whole number from 1, which is heard first, to 9.")
+            throw ConfigurationError("\(path): `priority` must be a whole number from 1 (takes precedence) to 9.")
         }
         let name = item["name"] as? String
         guard item["name"] == nil || name.map({ (1...100).contains($0.utf8.count) && ScoreFeed.isVisible($0) }) ?? false else {

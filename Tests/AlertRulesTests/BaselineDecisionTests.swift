@@ -131,14 +131,4 @@ struct BaselineDecisionTests {
         #expect(kinds(day + [(12 * 60, 0, 0)]) == [.fired, .resolved])
         #expect(kinds(day + [(100, 0, 0), (12 * 60, 2, 0)]) == [.fired, .resolved])
     }
-
-    @Test("the rule status shows the progress of learning, or of the excess")
-    func ruleStatus() {
-        let learning = RuleEvaluation.ruleStatus(Make.spike(version: .one), history([(1440, 100, 1)]), at: Make.start + 1439)
-        #expect(learning.text == "learning; 1 % in the last 1h")
-        let twice = history([(8 * 1440, 100, 1), (60, 100, 2)])
-        let ruleStatus = RuleEvaluation.ruleStatus(Make.spike(version: .one), twice, at: Make.start + 8 * 1440 + 59)
-        #expect(ruleStatus.text == "2× of the 60 expected in the last 1h; fires above 3×")
-        #expect(abs(ruleStatus.fraction - 2.0 / 3) < 1e-9 && !ruleStatus.isSet)
-    }
 }

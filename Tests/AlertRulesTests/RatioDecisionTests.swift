@@ -98,22 +98,4 @@ struct RatioDecisionTests {
             ]
         )
     }
-
-    @Test("the rule status grows towards 1 and reaches it only when the alert fires")
-    func ruleStatus() {
-        let history = Make.history([(60, 100, 0), (15, 100, 8)])
-        let ruleStatuses = (60..<75).map { RuleEvaluation.ruleStatus(Make.outage(), history, at: Make.start + $0) }
-        #expect(zip(ruleStatuses, ruleStatuses.dropFirst()).allSatisfy { $0.fraction <= $1.fraction })
-        #expect(ruleStatuses.map(\.isSet) == Array(repeating: false, count: 14) + [true])
-        #expect(ruleStatuses.dropLast().allSatisfy { $0.fraction < 1 } && ruleStatuses.last?.fraction == 1)
-        #expect(ruleStatuses.last?.text == "15 of 15 minutes above 5 %; 8 % in the last 15m")
-    }
-
-    @Test("the chart shows every minute with its verdict")
-    func chart() {
-        let history = Make.history([(60, 100, 0), (15, 100, 8)])
-        let points = RuleEvaluation.verdicts(Make.outage(), history, from: Make.start + 50, through: Make.start + 74)
-        #expect(points.count == 25)
-        #expect(points.map(\.verdict) == Array(repeating: .ok, count: 10) + Array(repeating: .breach, count: 15))
-    }
 }

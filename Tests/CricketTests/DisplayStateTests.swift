@@ -1,5 +1,6 @@
 import Foundation
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import Cricket
@@ -79,7 +80,7 @@ struct DisplayStateTests {
 
     @Test("any names and texts fit the budget, cut between characters, what is missed least first", arguments: 0..<60)
     func budget(seed: Int) throws {
-        var random = ReplayRandom(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         let alphabet = ["a", "Ö", "\"", "\\", "漢", "👩‍👩‍👧‍👦", "🇩🇪", "é", "\u{1F3CF}", " "]
         func text(_ limit: Int) -> String {
             var text = ""

@@ -1,5 +1,6 @@
 import Foundation
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import Cricket
@@ -102,7 +103,7 @@ struct ReplayTests {
     @Test("whatever the feed does, the match ends in the same state and never goes back (L-24)", arguments: 0..<40)
     func faultsEndAlike(seed: Int) {
         let clean = Sample.play(Sample.feed(script))
-        var random = ReplayRandom(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         let faults = Set(ReplayFault.allCases.filter { _ in random.hits(oneIn: 2) })
         let changes = Sample.play(Sample.feed(script, faults: faults, seed: UInt64(seed)))
         #expect(finalState(changes)?.innings == finalState(clean)?.innings)
@@ -128,7 +129,7 @@ struct ReplayTests {
     func anySubset(seed: Int) {
         let feed = Sample.feed(script, detail: .scores)
         let all = Sample.play(feed)
-        var random = ReplayRandom(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         let chance = 2 + random.below(20)
         var memory = MatchMemory()
         var changes: [MatchChange] = []

@@ -45,7 +45,7 @@ func withClient<R>(
 ) async throws -> R {
     var configuration = CurlClientConfiguration()
     configure(&configuration)
-    let client = CurlClient(configuration: configuration, logger: Logger(label: "client"))
+    let client = CurlClient(configuration: configuration)
     defer { client.shutdown() }
     return try await body(client)
 }

@@ -46,7 +46,7 @@ extension WholeService {
 
         /// A notifier that works until the hook has the alert.
         private func deliver(on pool: PostgresPool, to hook: AlertHook) async throws {
-            let client = CurlClient(configuration: CurlClientConfiguration(), logger: .silent)
+            let client = CurlClient(configuration: CurlClientConfiguration())
             let notifier = Notifier(
                 pool: pool,
                 receivers: ReceiverRegistry(fixed: [.webhook("webhook", url: hook.url, secret: nil)], logger: .silent),

@@ -152,7 +152,7 @@ extension WholeService {
             let script = try SubjectScript(json: Data(contentsOf: file))
             try await withPhones(1) { day in
                 let (begin, client) = (
-                    Timestamp(seconds: 1_800_000_000), CurlClient(configuration: CurlClientConfiguration(), logger: .silent)
+                    Timestamp(seconds: 1_800_000_000), CurlClient(configuration: CurlClientConfiguration())
                 )
                 func play(_ pause: @escaping @Sendable (SubjectScript.State) async throws -> Void) -> RepeatedSubject {
                     RepeatedSubject(
@@ -307,7 +307,7 @@ private func withPhones(_ count: Int, _ body: (PhoneDay) async throws -> Void) a
                 let settings = files.apns.merging([
                     "USERS_ISSUER": UserIssuer.issuer, "USERS_JWKS": issuer.jwksPath, "LIVE_STARTS_PER_SECOND": "10",
                 ]) { $1 }
-                let client = CurlClient(configuration: CurlClientConfiguration(), logger: .silent)
+                let client = CurlClient(configuration: CurlClientConfiguration())
                 let moving = MovingTransport()
                 let start: @Sendable () async throws -> ServerProcess = {
                     let server = try await ServerProcess.start(database: database, settings: settings)

@@ -2,6 +2,7 @@ import Delivery
 import Logging
 import Postgres
 import PushContract
+import ServiceKit
 import TestDatabase
 
 @testable import LiveActivities

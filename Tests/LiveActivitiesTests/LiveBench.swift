@@ -41,7 +41,7 @@ struct LiveBench: Sendable {
         self.clock = clock
         devices = BenchParts.devices(pool)
         follows = FollowStore(pool: pool, policy: policy)
-        activities = ActivityStore(pool: pool, policy: policy, cipher: BenchParts.cipher)
+        activities = ActivityStore(pool: pool, cipher: BenchParts.cipher)
         let apns = self.apns
         instance = LiveInstance(pool, configuration, lookup: { _, _, _ in apns }, clock: clock)
         channels = ChannelStore(pool: pool, policy: configuration.channels)

@@ -53,7 +53,7 @@ struct FaultTests {
 
     @Test("the generator is SplitMix64", arguments: [(UInt64(1_234_567), [UInt64(6_457_827_717_110_365_317), 3_203_168_211_198_807_973])])
     func generator(seed: UInt64, expected: [UInt64]) {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         #expect([random.next(), random.next()] == expected)
     }
 

@@ -77,7 +77,7 @@ struct StoppingTests {
         var configuration = CurlClientConfiguration()
         configuration.caFile = endpoints.caFile
         configuration.connectTimeout = .seconds(30)
-        return CurlClient(configuration: configuration, logger: silent)
+        return CurlClient(configuration: configuration)
     }
 
     private func running<Value: Sendable>(

@@ -65,7 +65,7 @@ struct Simulation: Sendable {
                 timeout: timeout
             ),
             client: HTTP2Client(configuration: client),
-            tokenClient: CurlClient(configuration: tokenClient, logger: Simulation.silence),
+            tokenClient: CurlClient(configuration: tokenClient),
             logger: Simulation.silence
         )
     }

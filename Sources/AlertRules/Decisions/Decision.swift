@@ -24,10 +24,6 @@ protocol Decision {
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
     /// The window to compare with the worst so far; nil when it contains too little to decide.
     func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
-    /// How near the group is to firing.
-    func ruleStatus(at minute: Minute) -> RuleStatus
-    /// The minute's point of a chart.
-    func point(at minute: Minute) -> RuleChartPoint
 }
 
 extension Decision {
@@ -38,11 +34,6 @@ extension Decision {
     func reopens(_ closed: ClosedAlert, with onset: EvaluatedWindow, at minute: Minute) -> Bool { minute - closed.at <= reopenWithin }
     func relearned(_ alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
-
-    /// What `counts`, those of the minute or of the window that ends with it, say for themselves.
-    func verdict(_ counts: AttemptCounts, at minute: Minute) -> RatioVerdict {
-        counts.attempts == 0 ? .blank : onset(at: minute) == nil ? .ok : .breach
-    }
 }
 
 /// A window that decided, with what was expected in it.

@@ -50,7 +50,7 @@ package struct Evidence: Sendable, Hashable, Codable {
             window.counts.attempts > 0 && ![.trafficDrop, .backlog, .queueAge, .reregistration, .feedSilent].contains(self)
         }
 
-        /// What is judged is how many of the attempts are bad.
+        /// The condition is about the share of bad attempts.
         package var judgesShare: Bool { isMultiple || [.threshold, .blocked, .learning, .absence].contains(self) }
 
         /// The larger number of `bad` is the worse window, whatever the share.

@@ -43,21 +43,4 @@ package enum RuleEvaluation {
         result.transitions.sort { ($0.minute, $0.group) < ($1.minute, $1.group) }
         return result
     }
-
-    /// How near the group is to firing at a closed minute.
-    package static func ruleStatus(_ rule: AlertRule, _ history: GroupHistory, at minute: Minute) -> RuleStatus {
-        rule.condition.base.decision(history, from: minute, through: minute).ruleStatus(at: minute)
-    }
-
-    /// The points of a chart: every minute of a ratio, every evaluated minute of a baseline.
-    package static func verdicts(
-        _ rule: AlertRule,
-        _ history: GroupHistory,
-        from first: Minute,
-        through last: Minute
-    ) -> [RuleChartPoint] {
-        guard first <= last else { return [] }
-        let decision = rule.condition.base.decision(history, from: first, through: last)
-        return (0...(last - first)).map { first + $0 }.filter(decision.decides).map(decision.point)
-    }
 }

@@ -9,8 +9,6 @@ struct SampleDecision: Decision {
     let level: Evidence.Level
     /// How many minutes before the first sample above the threshold it began: an age is a time that has passed.
     var lead = 0
-    /// What the newest sample is, and in how many of the minutes of `duration` it was above the threshold.
-    let text: (_ value: Int64, _ minutes: Int) -> String
 
     func decides(at minute: Minute) -> Bool { true }
 
@@ -27,18 +25,6 @@ struct SampleDecision: Decision {
 
     func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         value(at: minute).map { EvaluatedWindow(level: level, window: evidence(at: minute, duration, $0)) }
-    }
-
-    func ruleStatus(at minute: Minute) -> RuleStatus {
-        let now = value(at: minute) ?? 0
-        let above = (0..<duration.minutes).count { value(at: minute - $0).map(isAbove) ?? false }
-        let parts = [Double(now) / Double(threshold + 1), Double(above) / Double(duration.minutes)]
-        return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text(now, above))
-    }
-
-    func point(at minute: Minute) -> RuleChartPoint {
-        let counts = series[minute]
-        return RuleChartPoint(minute: minute, counts: counts, verdict: verdict(counts, at: minute))
     }
 
     private func isAbove(_ value: Int64) -> Bool { value > threshold }

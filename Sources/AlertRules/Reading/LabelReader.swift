@@ -1,10 +1,8 @@
 /// Reads `labels:`; `severity` is required.
 struct LabelReader {
-    let rule: MappingReader
     private let reader: MappingReader?
 
     init(rule: MappingReader) {
-        self.rule = rule
         if rule.has("labels") {
             reader = rule.mapping("labels", known: nil)
         } else {

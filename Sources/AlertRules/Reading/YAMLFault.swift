@@ -27,7 +27,7 @@ package enum YAMLFault {
         }
     }
 
-    /// Where a key stands a second time at the same indentation; nil where that cannot be seen, as in `{a: 1, a: 2}`.
+    /// The position of the second occurrence of a key at the same indentation; nil where it cannot be found, as in `{a: 1, a: 2}`.
     private static func again(_ key: String, after first: Position, in text: String) -> Position? {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated().dropFirst(first.line) {

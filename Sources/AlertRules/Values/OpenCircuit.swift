@@ -61,7 +61,6 @@ package struct CircuitMinutes: Sendable, Hashable {
 
     package subscript(minute: Minute) -> [OpenCircuit] { minutes[minute] ?? [] }
 
-    package var isEmpty: Bool { minutes.isEmpty }
     package var first: Minute? { minutes.keys.min() }
 
     /// Those that something waits for and that have been refused for `minutes` minutes at the end of `minute`, the most wanted first.

@@ -3,7 +3,7 @@ package import Foundation
 package import Postgres
 import PushContract
 
-/// The table of acceptances, for those who accept and those who look.
+/// The acceptances in PostgreSQL, for handlers and pages.
 package enum AcceptanceStore {
     /// Records that an alert's level is normal from now on. Nil when it was accepted before: the first one stays.
     static func accept(
@@ -33,7 +33,7 @@ package enum AcceptanceStore {
         return stored == 1 ? accepted : nil
     }
 
-    /// Those that stand, the newest first.
+    /// Those that have not been undone, the newest first.
     package static func current(on session: any PostgresSession) async throws -> [AcceptanceRecord] {
         try await read("WHERE undoneAt IS NULL ORDER BY acceptedAt DESC, acceptanceId", on: session)
     }

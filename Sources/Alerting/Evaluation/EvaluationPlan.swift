@@ -1,8 +1,8 @@
 import AlertRules
 
-/// What one evaluation of one rule comes to: a pure function of checkpoint and data.
+/// The result of one evaluation of one rule: a pure function of checkpoint and data.
 ///
-/// Everything after a group's checkpoint is folded; transitions found there have not been emitted before. The new checkpoint stands
+/// Everything after a group's checkpoint is folded; transitions found there have not been emitted before. The new checkpoint is
 /// at the last transition, or `recompute` minutes back if that is newer: what was emitted is never taken back, and what was not can
 /// still change by late rows.
 struct EvaluationPlan: Sendable {

@@ -6,7 +6,7 @@ import Hummingbird
 import PushContract
 
 extension AlertRoutes {
-    /// Those that stand.
+    /// Those that have not been undone.
     @Sendable
     func acceptances(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AcceptanceListDocument> {
         JSONResponse(AcceptanceListDocument(try await AcceptanceStore.current(on: pool)))

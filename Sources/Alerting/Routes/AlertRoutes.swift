@@ -48,16 +48,11 @@ package struct AlertRoutes: Sendable {
         let query = try request.query("state", "limit")
         let state = query["state"].map(String.init)
         guard state == nil || state == "firing" || state == "resolved" else {
-            throw Problem.badRequest("state is firing or resolved.", code: "invalid_parameter")
+            throw Problem.badRequest("`state` must be firing or resolved.", code: "invalid_parameter")
         }
-        let limit = try query["limit"].map { text throws(Problem) -> Int in
-            guard let limit = Int(text), (1...500).contains(limit) else {
-                throw .badRequest("limit must be a number from 1 to 500.", code: "invalid_parameter")
-            }
-            return limit
-        }
+        let limit = try query.limit(standard: 50, maximum: 500)
         let open = state == "resolved" ? [] : try await AlertStore.open(on: pool)
-        let over = state == "firing" ? [] : try await AlertStore.resolved(limit: limit ?? 50, on: pool)
+        let over = state == "firing" ? [] : try await AlertStore.resolved(limit: limit, on: pool)
         return JSONResponse(
             AlertListDocument(
                 alerts: open + over,

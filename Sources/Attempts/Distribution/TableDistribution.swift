@@ -29,7 +29,7 @@ package struct TableDistribution: Sendable {
     }
 
     private static let lockRetry = TransactionRetry(
-        limit: .attempts(10),
+        attempts: 10,
         backoff: Backoff(base: .milliseconds(200), minimum: .milliseconds(100), cap: .milliseconds(1500))
     ) { $0.code == .lockNotAvailable || $0.code == .deadlock }
 

@@ -1,7 +1,7 @@
 import Postgres
 import PushContract
 
-/// The partitions that stand, as the catalogue says, and what is wrong with them.
+/// The partitions that exist, as the catalogue lists them, and what is wrong with them.
 struct FsckPartitions: Sendable {
     var facts: [PartitionPlan.Partition] = []
     var rollups: [PartitionPlan.Partition] = []

@@ -1,7 +1,7 @@
 import Postgres
 import PushContract
 
-/// Each attempt stands under the key of its id, and no id was new twice: within the ledger, and within each piece of time.
+/// Each attempt is stored under the key of its id, and no id was new twice: within the ledger, and within each piece of time.
 struct IdentityCheck: FsckCheck {
     let name = "identity"
 
@@ -22,7 +22,7 @@ struct IdentityCheck: FsckCheck {
         return [
             FsckReport.Line(
                 name,
-                "each attempt stands under the key of its id, and no id was new twice",
+                "each attempt is stored under the key of its id, and no id was new twice",
                 examined: "attempts of \(context.days) days, the whole ledger",
                 faults: faults
             )
@@ -39,7 +39,7 @@ struct IdentityCheck: FsckCheck {
             """
         ).map { row in
             let (id, at) = try row.decode((String, Timestamp).self)
-            return FsckFault("attempt \(id) of \(at) stands under a key that is not its id's")
+            return FsckFault("attempt \(id) of \(at) is stored under a key that is not its id's")
         }
     }
 

@@ -109,7 +109,7 @@ struct LedgerCheck: FsckCheck {
             let (id, at, status, ledgerAt, ledgerStatus) = try row.decode((String, Timestamp, String, Timestamp?, String?).self)
             guard let ledgerAt else { return FsckFault("attempt \(id) of \(at) is not in the ledger") }
             guard ledgerAt == at else {
-                return FsckFault("attempt \(id) stands at \(at), its ledger entry names \(ledgerAt): a second row")
+                return FsckFault("attempt \(id) is stored at \(at), its ledger entry names \(ledgerAt): a second row")
             }
             guard ledgerStatus == status else {
                 return FsckFault(
@@ -140,7 +140,7 @@ struct LedgerCheck: FsckCheck {
             )
             faults += try rows.map { row in
                 let (key, at) = try row.decode((String, Timestamp).self)
-                return FsckFault("the ledger knows key \(key) at \(at), but no attempt stands there")
+                return FsckFault("the ledger knows key \(key) at \(at), but no attempt is stored there")
             }
         }
         return faults

@@ -1,6 +1,6 @@
 import Postgres
 
-/// Partitions stand without a gap and ahead of time, and the ledger has a table for each generation in use.
+/// Partitions exist without a gap and ahead of time, and the ledger has a table for each generation in use.
 struct PartitionsCheck: FsckCheck {
     let name = "partitions"
 
@@ -8,7 +8,7 @@ struct PartitionsCheck: FsckCheck {
         let partitions = try await FsckPartitions.read(on: context.pool)
         let faults = try await context.confirmed { try await self.faults(context) }
         let examined = "\(partitions.facts.count) days, \(partitions.rollups.count) months"
-        return [FsckReport.Line(name, "partitions stand without a gap and ahead of time", examined: examined, faults: faults)]
+        return [FsckReport.Line(name, "partitions exist without a gap and ahead of time", examined: examined, faults: faults)]
     }
 
     private func faults(_ context: FsckContext) async throws -> [FsckFault] {

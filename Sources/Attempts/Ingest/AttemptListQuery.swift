@@ -35,10 +35,6 @@ struct AttemptListQuery {
         } else {
             since = now - .seconds(7 * 86_400)
         }
-        let limit = parameters["limit"].map { Int($0) } ?? 100
-        guard let limit, (1...1000).contains(limit) else {
-            throw .badRequest("`limit` must be between 1 and 1000.", code: "invalid_parameter")
-        }
-        self.limit = limit
+        limit = try parameters.limit(standard: 100, maximum: 1000)
     }
 }

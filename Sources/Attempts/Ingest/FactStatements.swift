@@ -44,7 +44,7 @@ enum FactStatements {
         )
     }
 
-    /// The rows of these records' ids that stand within `PersonSpan.reach` of them, under the same uid; of several with one key the oldest.
+    /// The rows of these records' ids within `PersonSpan.reach` of them, under the same uid; of several with one key the oldest.
     ///
     /// No index finds an id without its stamp. By the index of users each row of the batch's people in the days around is read once at most,
     /// so the work is bounded by what those people had in these days, not by that times the batch. Where many have few rows each, the planner

@@ -69,13 +69,13 @@ struct LedgerGenerations: Equatable, Sendable {
     var oldest: Int32 { frozen[frozen.count - 1].number }
 
     /// From here on the ledger knows each attempt that was ever new, by when it was made: it was received at most 5 minutes before, and what
-    /// was received since then stands in a live generation. The rest of two hours is for servers whose clocks differ.
+    /// was received since then is in a live generation. The rest of two hours is for servers whose clocks differ.
     var knownSince: Timestamp {
         rotatedAt - .seconds(Int64(LedgerGenerations.mostFrozen) * PartitionPlan.generationSeconds - 7200)
     }
 
     /// First statement of a transaction that relies on these generations: takes the same table lock, and fails (22012) when they are
-    /// others. The last rotation stands for all before it.
+    /// others. The last rotation implies all before it.
     var guardQuery: Query {
         Query(
             "SELECT 1 / count(*) FROM ledgerState WHERE id = 1 AND currentGeneration = $1 AND frozenAt[1] = $2",

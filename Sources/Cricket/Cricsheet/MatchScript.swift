@@ -24,7 +24,6 @@ package struct MatchScript: Sendable {
     package var teams: [MatchScore.Team]
     package var event: String?
     package var ballsPerOver: Int
-    var oversLimit: Int?
     package var innings: [Innings]
     package var result: MatchResult
 
@@ -33,7 +32,6 @@ package struct MatchScript: Sendable {
         teams = zip(match.info.teams, shorts).map { MatchScore.Team(name: $0, short: $1) }
         event = match.info.eventTitle
         ballsPerOver = match.info.ballsPerOver ?? 6
-        oversLimit = match.info.overs
         result = match.info.outcome.result(teams: match.info.teams, shorts: shorts)
         let played = match.innings.filter { $0.forfeited != true || $0.overs?.isEmpty == false }
         innings = []

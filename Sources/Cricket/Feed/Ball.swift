@@ -52,7 +52,7 @@ package struct Ball: Sendable, Hashable, Encodable {
 }
 
 extension Ball {
-    /// Where a ball stands in a match.
+    /// The position of a ball in a match.
     package struct Position: Sendable, Hashable, Comparable, Codable {
         package var innings: Int
         package var number: Int
@@ -73,7 +73,7 @@ extension Ball {
     var countedWickets: Int { wickets?.count { $0.kind.countsAsWicket } ?? 0 }
     var hasCreditedWicket: Bool { wickets?.contains { $0.kind.isCreditedToBowler } ?? false }
 
-    /// `1`, `·`, `W`, `wd`, `5nb`, `2lb`: how it stands in a row of recent balls.
+    /// `1`, `·`, `W`, `wd`, `5nb`, `2lb`: how it is shown in a row of recent balls.
     var symbol: String {
         if countedWickets > 0 { return "W" }
         guard let extras, extras.total > 0 else { return runs == 0 ? "·" : "\(runs)" }

@@ -1,3 +1,5 @@
+import ServiceKit
+
 /// Spoils the order, number and content of a replay's messages. The match is announced before play, and its last state always arrives,
 /// and arrives right.
 struct ReplayFaults {
@@ -6,7 +8,7 @@ struct ReplayFaults {
     let seed: UInt64
 
     func messages() -> [ReplayFeed.Message] {
-        var random = ReplayRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         var messages = plan.steps.indices.map { ReplayFeed.Message(milliseconds: plan.steps[$0].milliseconds, step: $0) }
         if faults.contains(.correct) { correct(&messages, &random) }
         if faults.contains(.gap) { gap(&messages, &random) }
@@ -19,7 +21,7 @@ struct ReplayFaults {
 
     private var ball: Int64 { plan.pace.millisecondsPerBall }
 
-    private func correct(_ messages: inout [ReplayFeed.Message], _ random: inout ReplayRandom) {
+    private func correct(_ messages: inout [ReplayFeed.Message], _ random: inout SplitMix64) {
         for index in messages.indices.dropLast() where random.hits(oneIn: 12) {
             let position = plan.steps[index].position
             guard position.phase == .live, position.bowledBalls > 0, plan.steps[index + 1].position.phase == .live else { continue }
@@ -27,7 +29,7 @@ struct ReplayFaults {
         }
     }
 
-    private func gap(_ messages: inout [ReplayFeed.Message], _ random: inout ReplayRandom) {
+    private func gap(_ messages: inout [ReplayFeed.Message], _ random: inout SplitMix64) {
         var kept: [ReplayFeed.Message] = []
         var missing = 0
         for message in messages {
@@ -38,13 +40,13 @@ struct ReplayFaults {
         messages = kept
     }
 
-    private func late(_ messages: inout [ReplayFeed.Message], _ random: inout ReplayRandom) {
+    private func late(_ messages: inout [ReplayFeed.Message], _ random: inout SplitMix64) {
         for index in messages.indices.dropFirst() where random.hits(oneIn: 8) {
             messages[index].milliseconds += ball * Int64(1 + random.below(5))
         }
     }
 
-    private func reorder(_ messages: inout [ReplayFeed.Message], _ random: inout ReplayRandom) {
+    private func reorder(_ messages: inout [ReplayFeed.Message], _ random: inout SplitMix64) {
         for index in messages.indices.dropFirst(2) where random.hits(oneIn: 6) {
             let earlier = messages[index - 1].milliseconds
             messages[index - 1].milliseconds = messages[index].milliseconds
@@ -52,7 +54,7 @@ struct ReplayFaults {
         }
     }
 
-    private func duplicate(_ messages: inout [ReplayFeed.Message], _ random: inout ReplayRandom) {
+    private func duplicate(_ messages: inout [ReplayFeed.Message], _ random: inout SplitMix64) {
         for message in messages where random.hits(oneIn: 6) {
             var again = message
             again.milliseconds += Int64(random.below(3)) * ball
@@ -61,7 +63,7 @@ struct ReplayFaults {
     }
 
     /// What would arrive during the silence arrives at its end.
-    private func stall(_ messages: inout [ReplayFeed.Message], _ random: inout ReplayRandom) {
+    private func stall(_ messages: inout [ReplayFeed.Message], _ random: inout SplitMix64) {
         let end = plan.steps.last?.milliseconds ?? 0
         for _ in 0..<3 {
             let from = Int64(random.below(max(1, Int(end))))

@@ -45,11 +45,6 @@ package struct ReplayFeed: Sendable {
         score.startsAt = plan.startAt
         return score
     }
-
-    /// What polling a feed without faults would return now.
-    package func score(at now: Timestamp) -> MatchScore {
-        score(of: Message(milliseconds: 0, step: plan.step(at: now)))
-    }
 }
 
 extension MatchScript.BowledBall {

@@ -44,10 +44,7 @@ package struct DeadLetterRoutes: Sendable {
             "limit"
         )
         let filter = try DeadLetterFilter(query: query, now: now())
-        guard let limit = Int(query["limit"] ?? "100"), (1...1000).contains(limit) else {
-            throw Problem.badRequest("`limit` must be a number from 1 to 1000.", code: "invalid_parameter")
-        }
-        let letters = try await store.deadLetters(filter, limit: limit)
+        let letters = try await store.deadLetters(filter, limit: try query.limit(standard: 100, maximum: 1000))
         return try JSONResponse(DeadLettersDocument(letters)).response()
     }
 

@@ -1,5 +1,6 @@
 import Providers
 import PushContract
+import ServiceKit
 
 /// From a provider's answer to where the delivery goes.
 enum OutcomeDecision {
@@ -50,7 +51,7 @@ enum OutcomeDecision {
         }
         if findings.ownRefusals > 0 {
             // Others are accepted: this delivery's own fault, most likely, and soon known.
-            let at = now + RetryDecision.backOff(delays.ownRefusal, attemptNumber: findings.ownRefusals, random: random())
+            let at = now + delays.ownRefusal.wait(failures: findings.ownRefusals, random: random())
             return at < delivery.expiresAt
                 ? .retry(at: at, after: classification.reasonCode)
                 : .dead(.expired, reason: classification.reasonCode, providerErrorCode: outcome.providerErrorCode)

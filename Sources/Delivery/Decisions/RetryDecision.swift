@@ -1,4 +1,5 @@
 package import PushContract
+import ServiceKit
 
 /// What becomes of a delivery after a failed try.
 package enum RetryDecision: Sendable, Hashable {
@@ -59,12 +60,12 @@ package enum RetryDecision: Sendable, Hashable {
         case .never: nil
         // Once at once, on another connection; if that does not help it is not the connection.
         case .now where failure.attemptNumber == 1: .zero
-        case .now, .backoff: backOff(curve(failure, delays), attemptNumber: failure.attemptNumber, random: random)
-        case .afterFix: backOff(delays.afterFix, attemptNumber: failure.attemptNumber, random: random)
+        case .now, .backoff: curve(failure, delays).wait(failures: failure.attemptNumber, random: random)
+        case .afterFix: delays.afterFix.wait(failures: failure.attemptNumber, random: random)
         }
     }
 
-    private static func curve(_ failure: Failure, _ delays: RetryDelays) -> RetryDelays.BackoffCurve {
+    private static func curve(_ failure: Failure, _ delays: RetryDelays) -> Backoff {
         if failure.isThrottled { return delays.throttled }
         switch (failure.classification.reasonCode, failure.provider) {
         // FCM wants its 10 s also when it did not answer: it may be busy with the first request.
@@ -74,12 +75,5 @@ package enum RetryDecision: Sendable, Hashable {
         // Also for a provider that has no curve of its own: it is the slower one.
         default: return delays.fcm
         }
-    }
-
-    /// Full jitter: spreads the retries of an outage over the whole wait instead of bringing them back in waves.
-    static func backOff(_ curve: RetryDelays.BackoffCurve, attemptNumber: Int, random: Double) -> Duration {
-        let doublings = min(max(attemptNumber - 1, 0), 30)
-        let ceiling = min(curve.base * (1 << doublings), curve.cap)
-        return curve.minimum + ceiling * min(max(random, 0), 1)
     }
 }

@@ -1,6 +1,6 @@
 package import PushContract
 
-/// Where a token stands that was refused as none of its environment's: APNs answers BadDeviceToken to a malformed token and to one of the
+/// The state of a token that was refused as none of its environment's: APNs answers BadDeviceToken to a malformed token and to one of the
 /// other environment alike.
 enum EnvironmentTrial: String, Sendable, Hashable, CaseIterable {
     /// The other environment is tried.

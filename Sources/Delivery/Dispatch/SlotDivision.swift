@@ -1,6 +1,6 @@
 /// Divides the slots for requests among credentials: each that is active has some guaranteed, and the rest is lent.
 enum SlotDivision {
-    /// One credential as it stands.
+    /// The current use of one credential.
     struct Share: Sendable, Hashable {
         /// Requests under way.
         var inFlight: Int

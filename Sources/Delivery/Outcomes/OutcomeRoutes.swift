@@ -76,7 +76,7 @@ package struct OutcomeRoutes: Sendable {
         /// Nil: `now`.
         var after: OutcomeCursor? = .start
         var filter: OutcomeStream.Filter
-        var limit = 100
+        var limit: Int
         var wait = Duration.zero
 
         init(_ request: Request) throws(Problem) {
@@ -90,12 +90,7 @@ package struct OutcomeRoutes: Sendable {
                     )
                 }
             }
-            if let text = query["limit"] {
-                guard let number = Int(text), (1...1000).contains(number) else {
-                    throw .badRequest("`limit` must be a number from 1 to 1000.", code: "invalid_parameter")
-                }
-                limit = number
-            }
+            limit = try query.limit(standard: 100, maximum: 1000)
             if let text = query["wait"] {
                 guard let seconds = Int(text), (0...OutcomeRoutes.longestWait).contains(seconds) else {
                     throw .badRequest("`wait` is a number of seconds from 0 to \(OutcomeRoutes.longestWait).", code: "invalid_parameter")

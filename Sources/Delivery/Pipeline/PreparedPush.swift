@@ -25,7 +25,7 @@ final class PreparedPush: Sendable {
             case .message(let message, let token):
                 push.identity.pushType = message.pushType.rawValue
                 if push.identity.provider == .apns {
-                    // Senders can make up any number of topics: a push with one is judged for itself alone.
+                    // Senders can name any number of topics, so a topic that a push names is not part of its scope.
                     if message.topic != nil {
                         push.hasOwnTopic = true
                     } else {

@@ -82,7 +82,6 @@ package struct Backlog: Sendable {
     package var queued: Int { queues.reduce(0) { $0 + $1.queued } }
     package var ready: Int { queues.reduce(0) { $0 + $1.ready } }
     package var retrying: Int { queues.reduce(0) { $0 + $1.retrying } }
-    package var waiting: Int { queued + retrying }
     package var scheduled: Int { queues.reduce(0) { $0 + $1.scheduled } }
     package var blocked: Int { queues.reduce(0) { $0 + $1.blocked } }
     package var sending: Int { queues.reduce(0) { $0 + $1.sending } }

@@ -1,4 +1,4 @@
-/// Where one delivery stands.
+/// The state of one delivery.
 package enum DeliveryState: String, Sendable, Hashable, Codable {
     /// Ready to be sent.
     case queued
@@ -13,14 +13,6 @@ package enum DeliveryState: String, Sendable, Hashable, Codable {
     /// A newer delivery with its `collapseId` has replaced it.
     case superseded
     case sent, cancelled, failed, expired, unreachable
-
-    /// Nothing will change any more.
-    package var isFinal: Bool {
-        switch self {
-        case .queued, .scheduled, .sending, .retrying, .blocked: false
-        case .sent, .superseded, .cancelled, .failed, .expired, .unreachable: true
-        }
-    }
 }
 
 /// The state of a send, from those of its deliveries.

@@ -69,7 +69,7 @@ enum EnqueueQueries {
     /// Leases deliveries that the same transaction is to store (`SendCopy.insert`); for each, in order, its id, its lease, and its device as it
     /// is now.
     ///
-    /// Parameters stand in sub-selects, so that PostgreSQL cannot see how many rows there will be: otherwise it plans each execution anew.
+    /// Parameters are in sub-selects, so that PostgreSQL cannot see how many rows there will be: otherwise it plans each execution anew.
     static func lease(_ deliveries: [NewDelivery], lease duration: Duration, worker: String) -> Query {
         let devices = deliveries.indices.filter { deliveries[$0].deviceId != nil }
         return """

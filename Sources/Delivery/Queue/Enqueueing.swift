@@ -27,7 +27,7 @@ struct Enqueueing {
     private let connection: BlockingConnection
     private let now: Timestamp
     private var outcome: [SendReceipt?]
-    /// What stands in the batch more than once, by the place of the first.
+    /// What is in the batch more than once, by the place of the first.
     private var repeated: [Int: Int] = [:]
     private var admitted: [Admitted?]
     /// What is not to be stored, and may be stored already.

@@ -1,7 +1,7 @@
 import Postgres
 package import PushContract
 
-/// A send as it stands: what was asked for, and each delivery's state and tries.
+/// A send as it is stored: what was asked for, and the state and attempts of each delivery.
 package struct StoredSend: Sendable {
     package struct Delivery: Sendable {
         package var deliveryId: Int64

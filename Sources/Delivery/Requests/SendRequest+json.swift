@@ -10,7 +10,7 @@ extension SendRequest {
     private static let usualLifetime = Duration.seconds(24 * 3600)
     /// The same of calls and of push to talk, which mean nothing later (Apple asks for 0 or a few seconds). Time for a retry.
     private static let callLifetime = Duration.seconds(30)
-    /// What stands at the place of a sendId in our own paths.
+    /// What our own paths have in the place of a sendId.
     static let reservedIds: Set<String> = [
         "backlog", "throttle", "circuits", "pauses", "deactivation-limiters", "dead", "outcomes", "webhooks",
     ]

@@ -41,7 +41,7 @@ package final class SendRequest: Sendable {
     package let validateOnly: Bool
     /// SHA-256 of the request's canonical JSON without its sendId and `validateOnly`.
     package let contentHash: [UInt8]
-    /// Where it stands in the body, for problems found later.
+    /// Its position in the body, for problems found later.
     package let pointer: String
 
     init(

@@ -58,9 +58,7 @@ package struct SendRoutes: Sendable {
         guard let after = Int64(query["after"] ?? "0"), after >= 0 else {
             throw Problem.badRequest("`after` is the `next` of the page before.", code: "invalid_parameter")
         }
-        guard let limit = Int(query["limit"] ?? "\(StoredSend.pageLimit)"), (1...StoredSend.pageLimit).contains(limit) else {
-            throw Problem.badRequest("`limit` must be a number from 1 to \(StoredSend.pageLimit).", code: "invalid_parameter")
-        }
+        let limit = try query.limit(standard: StoredSend.pageLimit, maximum: StoredSend.pageLimit)
         guard let send = try await store.send(sendId, after: after, limit: limit) else { throw SendRoutes.unknown }
         return try JSONResponse(SendDocument(send)).response()
     }

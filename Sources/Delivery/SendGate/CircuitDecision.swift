@@ -1,5 +1,6 @@
 import Providers
 import PushContract
+import ServiceKit
 
 /// When failures block all pushes of a scope, and what ends that.
 package enum CircuitDecision {
@@ -97,7 +98,6 @@ package enum CircuitDecision {
         if circuit.scope.kind.isOutage { return min(outageProbe, delays.network.cap) }
         // The refusal that opened it was the first of them.
         let later = circuit.probes + 2 - firstProbes
-        return later < 0
-            ? min(firstProbe, delays.afterFix.cap) : RetryDecision.backOff(delays.afterFix, attemptNumber: later + 1, random: random)
+        return later < 0 ? min(firstProbe, delays.afterFix.cap) : delays.afterFix.wait(failures: later + 1, random: random)
     }
 }

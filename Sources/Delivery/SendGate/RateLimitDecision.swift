@@ -1,5 +1,6 @@
 package import Providers
 package import PushContract
+import ServiceKit
 
 /// How long a queue waits after its provider asked for fewer requests, and how it begins again.
 package enum RateLimitDecision {
@@ -35,9 +36,8 @@ package enum RateLimitDecision {
         }
         let isInARow = current.map { now - $0.until < delays.pause.cap } ?? false
         let number = isInARow ? min((current?.number ?? 0) + 1, 30) : 1
-        let backOff = min(delays.pause.base * (1 << (number - 1)), delays.pause.cap)
         let asked = request.retryAfter.map { min($0, delays.retryAfterCap) } ?? .zero
-        let wait = max(backOff, max(delays.pause.minimum, asked))
+        let wait = max(delays.pause.ceiling(failures: number), max(delays.pause.minimum, asked))
         return RateLimitPause(
             provider: request.provider,
             app: request.app,

@@ -1,18 +1,13 @@
 import CCurl
-package import Logging
 
 /// An HTTP/1.1 and HTTP/2 client over libcurl, on one thread, awaited from any task: for receivers, feeds, key sets and access tokens.
 ///
 /// Thread-safe. Requests of one `connectionGroup` share connections. Stops when `shutdown` is called or the last reference is released.
 package final class CurlClient: Sendable {
-    package let configuration: CurlClientConfiguration
     private let inbox: LoopInbox<Exchange>
-    private let logger: Logger
 
-    package init(configuration: CurlClientConfiguration, logger: Logger) {
+    package init(configuration: CurlClientConfiguration) {
         precondition(CurlLibrary.isReady, "libcurl could not be initialised")
-        self.configuration = configuration
-        self.logger = logger
         let poller = EventPoller()
         inbox = LoopInbox(poller: poller)
         TransferLoop.start(

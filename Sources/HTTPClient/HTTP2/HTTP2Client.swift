@@ -3,11 +3,9 @@
 /// Thread-safe. All requests of one client share its connections, so credentials that must not share a connection (two Apple teams) need a
 /// client each. Stops when `shutdown` is called or the last reference is released.
 package final class HTTP2Client: Sendable {
-    package let configuration: HTTP2ClientConfiguration
     private let inbox: LoopInbox<HTTP2Loop.Item>
 
     package init(configuration: HTTP2ClientConfiguration) {
-        self.configuration = configuration
         BrokenPipe.ignored
         let poller = EventPoller()
         inbox = LoopInbox(poller: poller)

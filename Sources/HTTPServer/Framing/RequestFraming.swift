@@ -94,7 +94,7 @@ package final class RequestFraming: ChannelDuplexHandler, RemovableChannelHandle
         }
     }
 
-    /// The request, or what stands for it, with its fault; and nothing after it.
+    /// The request, or its replacement, with its fault; and nothing after it.
     private func pass(_ fault: ProtocolFault, _ head: HTTPRequest, _ context: ChannelHandlerContext) {
         var head = head
         // A field that no HTTP/1.1 client can send.

@@ -20,3 +20,14 @@ extension Request {
         return query
     }
 }
+
+extension [Substring: Substring] {
+    /// The parameter `limit`; `standard` where it is not given. Throws 400 for anything but a number from 1 to `maximum`.
+    package func limit(standard: Int, maximum: Int) throws(Problem) -> Int {
+        guard let text = self["limit"] else { return standard }
+        guard let limit = Int(text), (1...maximum).contains(limit) else {
+            throw .badRequest("`limit` must be a number from 1 to \(maximum).", code: "invalid_parameter")
+        }
+        return limit
+    }
+}

@@ -4,7 +4,7 @@ import PushContract
 /// What one push makes of the alerts that are due to its device: it shows the most important one, of several equals the newest. Pure.
 struct DueAlerts: Sendable, Hashable {
     private(set) var shown: SubjectAlert?
-    /// Others, which the shown one stands for.
+    /// Others, which the shown one replaces.
     private(set) var merged: [SubjectAlert] = []
     /// What is too old to alert anybody.
     private(set) var expired: [SubjectAlert] = []

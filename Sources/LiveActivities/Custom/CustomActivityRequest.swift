@@ -145,7 +145,7 @@ enum CustomActivity {
     static func checkSize(_ subject: LiveSubject, alert: LiveSubject.Alert? = nil, now: Timestamp) throws(Problem) {
         do throws(PushError) {
             _ = try LivePayloads.start(subject, instance: 1, now: now)
-            _ = try LivePayloads.update(subject, alert: alert ?? subject.startAlert, now: now)
+            _ = try LivePayloads.update(subject, alert: alert ?? subject.startAlert)
         } catch {
             throw .invalid(
                 error.message,

@@ -14,7 +14,7 @@ struct SubjectReceipt: Encodable, Sendable {
 /// The subjects a user follows.
 struct SubjectList: Encodable, Sendable {
     var follows: [Entry]
-    /// How each stands on each device of the user.
+    /// The state of each on each device of the user.
     var starts: [StartStatus]
 
     struct Entry: Encodable, Sendable {

@@ -60,7 +60,6 @@ struct FanOutState: Sendable {
     var waiting: Int { pending.count }
     var backingOffCount: Int { backingOff.count }
     private(set) var inFlight = 0
-    var subjects: [String] { Array(subjectStates.keys) }
 
     func state(of subject: String) -> PublishedState? { subjectStates[subject]?.state }
 

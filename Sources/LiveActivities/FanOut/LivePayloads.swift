@@ -13,14 +13,14 @@ enum LivePayloads {
     static let dismissal = Duration.seconds(900)
 
     /// One for all followers; its priority and its alert are each device's own.
-    static func update(_ subject: LiveSubject, alert: LiveSubject.Alert?, now: Timestamp) throws(PushError) -> PushMessage {
-        var push = broadcast(subject, alert: alert, now: now)
+    static func update(_ subject: LiveSubject, alert: LiveSubject.Alert?) throws(PushError) -> PushMessage {
+        var push = broadcast(subject, alert: alert)
         push.expiresAt = push.staleDate
         return try push.message()
     }
 
     /// The same for a channel, which stores nothing: what is not delivered at once, is not.
-    static func broadcast(_ subject: LiveSubject, alert: LiveSubject.Alert?, now: Timestamp) -> LiveActivityPush {
+    static func broadcast(_ subject: LiveSubject, alert: LiveSubject.Alert?) -> LiveActivityPush {
         var push = LiveActivityPush(
             .update,
             contentState: Array(subject.state.utf8),
@@ -76,7 +76,8 @@ enum LivePayloads {
         return try push.message()
     }
 
-    /// The end of a match, or of its day, for a channel. It is sent several times: each time the same, except for the alert.
+    /// The end of a match, or of its day, for a channel. It is sent several times, for devices that were away: the first one with the alert,
+    /// each with the newest state. An activity that has ended takes no correction of it.
     static func broadcastEnd(
         _ subject: LiveSubject,
         timestamp: Int64,

@@ -29,11 +29,11 @@ extension PublishedState {
         builtAt = subject.builtAt
         event = alerts.last?.timestamp == subject.timestamp ? .alerting : subject.event
         self.alerts = alerts
-        message = try LivePayloads.update(subject, alert: nil, now: now)
-        broadcast = LivePayloads.broadcast(subject, alert: nil, now: now)
+        message = try LivePayloads.update(subject, alert: nil)
+        broadcast = LivePayloads.broadcast(subject, alert: nil)
         // An alert was checked together with its own state. Where it does not fit this one, the state goes without it.
         for alert in DueAlerts.candidates(alerts, now: now) {
-            alerted[alert.timestamp] = try? LivePayloads.update(subject, alert: alert.alert, now: now)
+            alerted[alert.timestamp] = try? LivePayloads.update(subject, alert: alert.alert)
         }
     }
 

@@ -1,7 +1,7 @@
 package import Postgres
 package import PushContract
 
-/// Reads how the sources of live subjects stand: score feeds, and services that send states with `freshFor`. Safe to use from any task.
+/// Reads the states of the sources of live subjects: score feeds, and services that send states with `freshFor`. Safe to use from any task.
 package struct FeedHealthStore: Sendable {
     private let pool: PostgresPool
 

@@ -63,7 +63,7 @@ struct FeedReader: Sendable {
 }
 
 extension ScoreFeed {
-    /// The states in an answer, and what is wrong with those matches that have none: one of them keeps no other from being heard.
+    /// The states in an answer, and what is wrong with those matches that have none: one of them does not prevent others from being stored.
     package func states(in answer: [UInt8]) throws(FeedError) -> (states: [MatchScore], faults: [FeedError]) {
         let json = try MatchScore.parse(answer)
         var (states, faults): ([MatchScore], [FeedError]) = ([], [])

@@ -10,7 +10,7 @@ package struct ScoreFeed: Sendable, Hashable {
     package var headers: [String: String]
     /// Holds a bearer token. Read before each request, so that a new one needs no restart.
     package var tokenFile: String?
-    /// Of several sources of a match, 1 is heard before 2.
+    /// Of several sources of a match, 1 takes precedence over 2.
     package var priority: Int16
     /// How its answer becomes states; nil: it answers with states.
     package var mapping: FeedMapping?

@@ -102,13 +102,17 @@ package struct ScoreFeedPoller: Service {
                 return taken.outcome
             }
         } catch {
-            logger.log(level: .warning.unlessOutage(error), "a score feed could not be taken in", metadata: ["error": "\(error)"])
+            logger.log(
+                level: .warning.unlessOutage(error),
+                "the states of a score feed could not be stored",
+                metadata: ["error": "\(error)"]
+            )
             MatchMetrics.count(poll: "error")
             return .failed(retryAfter: nil)
         }
     }
 
-    /// A 304: the feed says what it said before, also of matches that another source was heard of.
+    /// A 304: the feed repeats its last answer, also for matches that another source was used for.
     private func takeAgain(_ last: TakenAnswer, from source: MatchSource) async throws -> TakenAnswer {
         try await store.confirm(last.confirmed, from: source, now: now())
         var taken = try await take(last.ignored, from: source)
@@ -117,7 +121,7 @@ package struct ScoreFeedPoller: Service {
         return taken
     }
 
-    /// One match that cannot be taken in keeps no other from being heard; throws if none can.
+    /// One match that cannot be stored does not prevent others from being stored; throws if none can.
     private func take(_ states: [MatchScore], from source: MatchSource) async throws -> TakenAnswer {
         var taken = TakenAnswer()
         var errors: [any Error] = []
@@ -132,7 +136,7 @@ package struct ScoreFeedPoller: Service {
                 case .unchanged, .stale: break
                 }
             } catch let over as MatchIsOver {
-                logger.warning("a score feed goes on after the end", metadata: ["why": "\(over)"])
+                logger.warning("a score feed reports play after the end of a match", metadata: ["why": "\(over)"])
             } catch let error as PostgresError where error.isUnavailable {
                 // The others would wait in vain, one after another.
                 throw error

@@ -4,7 +4,7 @@ import Cricket
 struct TakenAnswer: Sendable {
     /// Something new was stored.
     var hasChanged = false
-    /// States that were not heard because a better source was: that one may fall silent while this answer stays the same.
+    /// States that were ignored because a better source was used: that one may fall silent while this answer stays the same.
     var ignored: [MatchScore] = []
     /// The matches of which the feed confirmed the state. A 304 confirms them again, and no other: it says nothing of what it left out.
     var confirmed: Set<String> = []

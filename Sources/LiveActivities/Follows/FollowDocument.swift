@@ -22,11 +22,11 @@ struct FollowDocument: Encodable, Sendable {
 /// The matches a user follows.
 struct FollowList: Encodable, Sendable {
     var matches: [String]
-    /// How each stands on each device of the user.
+    /// The state of each on each device of the user.
     var starts: [StartStatus]
 }
 
-/// What a user follows, as it stands on one device.
+/// What a user follows, with its state on one device.
 struct DeviceActivityList: Encodable, Sendable {
     var starts: [StartStatus]
 }

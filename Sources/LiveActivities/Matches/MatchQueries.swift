@@ -48,7 +48,7 @@ enum MatchQueries {
             """
     }
 
-    /// The alert of a change that makes phones be heard; nil for others.
+    /// The alert of a change for which phones make a sound; nil for others.
     static func alert(_ change: MatchChange, now: Timestamp) -> Query? {
         guard let newKeyEvent = change.newKeyEvent, newKeyEvent.type.urgency == .alert else { return nil }
         let alert = LiveSubject.Alert(title: change.display.title, body: change.display.key?.text ?? newKeyEvent.text)

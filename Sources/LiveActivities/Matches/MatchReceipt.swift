@@ -9,7 +9,7 @@ package struct MatchReceipt: Sendable, Hashable {
         case unchanged
         /// Not newer than what is known; ignored.
         case stale
-        /// From another source than the one that is heard, and of lower priority or not as far; ignored. Never of a pushed state.
+        /// From another source than the one in use, and of lower priority or not as far; ignored. Never of a pushed state.
         case ignored
     }
 

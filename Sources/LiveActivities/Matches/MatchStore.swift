@@ -52,41 +52,29 @@ package struct MatchStore: Sendable {
                         now: now
                     )
                 } ?? .same
-            guard let order else {
-                return MatchReceipt(
-                    result: .ignored,
-                    matchId: score.matchId,
-                    seq: memory.seq,
-                    phase: stored?.phase ?? score.phase,
-                    events: []
-                )
-            }
+            var receipt = MatchReceipt(
+                result: .ignored,
+                matchId: score.matchId,
+                seq: memory.seq,
+                phase: stored?.phase ?? score.phase,
+                events: []
+            )
+            guard let order else { return receipt }
             switch MatchProgress.step(memory, with: score, order, thresholds: thresholds, now: now) {
             case .stale:
                 let isRepeated = memory.score.map { !$0.supersedes(score) && score.isSame(as: $0) } ?? false
-                let isConfirmed = order == .same && isRepeated
-                if isConfirmed {
-                    try connection.execute(MatchQueries.confirm("matchId = \(score.matchId)", now: now))
-                }
-                return MatchReceipt(
-                    result: order == .same || source == .pushed ? .stale : .ignored,
-                    matchId: score.matchId,
-                    seq: memory.seq,
-                    phase: stored?.phase ?? score.phase,
-                    events: [],
-                    isConfirmed: isConfirmed
-                )
+                receipt.isConfirmed = order == .same && isRepeated
+                if receipt.isConfirmed { try connection.execute(MatchQueries.confirm("matchId = \(score.matchId)", now: now)) }
+                receipt.result = order == .same || source == .pushed ? .stale : .ignored
+                return receipt
             case .afterTheEnd: throw MatchIsOver(matchId: score.matchId)
             case .unchanged(let memory):
                 try connection.execute(MatchQueries.remember(memory, source: source, now: now))
-                return MatchReceipt(
-                    result: .unchanged,
-                    matchId: score.matchId,
-                    seq: memory.seq,
-                    phase: score.phase,
-                    events: [],
-                    isConfirmed: true
-                )
+                receipt.result = .unchanged
+                receipt.seq = memory.seq
+                receipt.phase = score.phase
+                receipt.isConfirmed = true
+                return receipt
             case .changed(let change):
                 MatchMetrics.built.increment()
                 let isNew = stored == nil
@@ -96,14 +84,12 @@ package struct MatchStore: Sendable {
                 // Another instance may have had the same first sight: then its row is there now, and this state follows it.
                 guard try connection.execute(query) == 1 || !isNew else { continue }
                 if let alert = MatchQueries.alert(change, now: now) { try connection.execute(alert) }
-                return MatchReceipt(
-                    result: .accepted,
-                    matchId: score.matchId,
-                    seq: change.memory.seq,
-                    phase: score.phase,
-                    events: change.events.map(\.type),
-                    isConfirmed: true
-                )
+                receipt.result = .accepted
+                receipt.seq = change.memory.seq
+                receipt.phase = score.phase
+                receipt.events = change.events.map(\.type)
+                receipt.isConfirmed = true
+                return receipt
             }
         }
     }
@@ -131,7 +117,7 @@ package struct MatchStore: Sendable {
         }
     }
 
-    /// The feed answered that nothing has changed of these matches. Of those that it is heard of, it confirms the state.
+    /// The feed answered that nothing has changed of these matches. It confirms the state of those whose source it is.
     func confirm(_ matchIds: Set<String>, from source: MatchSource, now: Timestamp) async throws {
         guard !matchIds.isEmpty else { return }
         try await pool.execute(MatchQueries.confirm("matchId = ANY(\(Array(matchIds))) AND feedUrl = \(source.url)", now: now))

@@ -2,9 +2,9 @@ import Cricket
 
 /// What the feed of a match does (seed 003: `activeMatches.pollerState`).
 enum PollerState: String, Sendable, Hashable, CaseIterable {
-    /// It is heard from.
+    /// Its source confirms states.
     case polling
-    /// It has been silent for long, or nothing is known yet.
+    /// Its source has been silent for long, or nothing is known yet.
     case paused
     /// The match is over.
     case ended
@@ -17,7 +17,7 @@ package struct MatchSource: Sendable, Hashable {
     /// The polled URL without its query, which may hold a secret; nil for what was pushed.
     package var url: String?
 
-    /// 1 is heard before 2. What is pushed is 0.
+    /// 1 takes precedence over 2. What is pushed is 0.
     package var priority: Int16
 
     package init(url: String, priority: Int16 = 1) {

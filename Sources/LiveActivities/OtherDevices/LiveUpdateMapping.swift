@@ -6,7 +6,7 @@ struct LiveUpdateMapping: Sendable, Hashable {
     enum Number: Sendable, Hashable {
         case fixed(Double)
         case member(String)
-        /// The number that stands for the text of a member.
+        /// The number for the text of a member.
         case values(of: String, [String: Double])
     }
 

@@ -2,7 +2,7 @@ import Delivery
 package import Postgres
 package import PushContract
 
-/// The matches there are, each with how many follow it and how their activities stand.
+/// The matches there are, each with the number of its followers and of their activities by status.
 package struct MatchOverviewStore: Sendable {
     private let pool: PostgresPool
 

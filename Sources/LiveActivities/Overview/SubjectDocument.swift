@@ -11,8 +11,8 @@ struct SubjectDocument: Encodable, Sendable {
     var contentState: JSONValue?
     var seq: Int64
     var stateAt: Timestamp
-    /// When its source last said that this is the state, for how many seconds that holds, and how the source stands; nil: it has none that
-    /// repeats states.
+    /// When its source last confirmed the state, for how many seconds that is valid, and the state of the source; nil: no source confirms
+    /// its states.
     var confirmedAt: Timestamp?
     var freshFor: Int64?
     var feed: FeedState?

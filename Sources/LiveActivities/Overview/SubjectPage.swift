@@ -5,7 +5,7 @@ import ServiceKit
 /// The query of a list.
 struct SubjectPage {
     var after: [String]
-    var limit = 200
+    var limit: Int
     var userId: String?
 
     /// - Parameter ofUser: the list can be of one user.
@@ -21,12 +21,7 @@ struct SubjectPage {
             let isText = after.allSatisfy { !$0.unicodeScalars.contains("\0") }
             guard after.count == cursorParts, isText else { throw SubjectPage.invalidCursor }
         }
-        if let text = query["limit"] {
-            guard let number = Int(text), (1...1000).contains(number) else {
-                throw .badRequest("`limit` must be a number from 1 to 1000.", code: "invalid_parameter")
-            }
-            limit = number
-        }
+        limit = try query.limit(standard: 200, maximum: 1000)
         userId = query["userId"].map(String.init)
     }
 

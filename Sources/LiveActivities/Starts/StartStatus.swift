@@ -1,6 +1,6 @@
 package import PushContract
 
-/// How the activity of a followed subject stands on one device: shown, on its way, or why not.
+/// The state of the activity of a followed subject on one device: shown, on its way, or why not.
 package struct StartStatus: Sendable, Hashable, Encodable {
     package enum State: String, Sendable, Hashable, CaseIterable, Encodable {
         /// The device has it.
@@ -87,7 +87,7 @@ struct FollowedActivity: Sendable, Hashable {
         status == .pending && isLive && isFresh && isUsable && nextStartAt.map { $0 <= now + StartOrder.pause } ?? false
     }
 
-    /// How each stands. All are of one device, whose starts of the last day are given.
+    /// The state of each. All are of one device, whose starts of the last day are given.
     static func statuses(_ all: [FollowedActivity], starts: [Timestamp], _ policy: StartPolicy, now: Timestamp) -> [StartStatus] {
         let due = all.filter { $0.isDue(now: now) }.sorted {
             ($0.isRepeated ? 1 : 0, $0.priority, $0.position, $0.followedAt, $0.subject)

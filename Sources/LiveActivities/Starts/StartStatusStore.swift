@@ -2,7 +2,7 @@ import Delivery
 package import Postgres
 package import PushContract
 
-/// Reads how the activities of what a user follows stand on each device. Safe to use from any task.
+/// Reads the state of the activities of what a user follows on each device. Safe to use from any task.
 package struct StartStatusStore: Sendable {
     private let pool: PostgresPool
     private let policy: StartPolicy

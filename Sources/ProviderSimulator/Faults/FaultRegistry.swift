@@ -1,4 +1,5 @@
 import PushContract
+import ServiceKit
 
 /// The rules in force, how often each has hit, and the dice.
 ///
@@ -8,11 +9,11 @@ struct FaultRegistry: Sendable, Hashable {
     private(set) var rules: [FaultRule] = []
     /// Hits of each rule since it was set.
     private(set) var hits: [Int] = []
-    private var random: SeededRandom
+    private var random: SplitMix64
     private var setAt = Timestamp(microseconds: 0)
 
     init(seed: UInt64) {
-        random = SeededRandom(seed: seed)
+        random = SplitMix64(seed: seed)
     }
 
     /// Replaces all rules and starts the dice anew.
@@ -20,7 +21,7 @@ struct FaultRegistry: Sendable, Hashable {
         self.rules = rules.map(\.normalised)
         setAt = now
         hits = Array(repeating: 0, count: rules.count)
-        random = SeededRandom(seed: seed)
+        random = SplitMix64(seed: seed)
     }
 
     /// The rule that hits this request, counted as a hit; nil: none does. One draw decides among all rules that match.

@@ -5,7 +5,7 @@ package import PushContract
 
 /// Puts the states of a replay to a running server, when they are due.
 ///
-/// Where the replay stands follows from the clock: after a pause, a restart or a lost server it goes on from where the match is by then.
+/// The position of the replay follows from the clock: after a pause, a restart or a lost server it goes on from where the match is by then.
 package struct MatchFeeder: Sendable {
     package typealias Send = @Sendable (OutboundRequest) async throws -> OutboundResponse
 

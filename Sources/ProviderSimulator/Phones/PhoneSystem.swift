@@ -13,7 +13,6 @@ final class PhoneSystem: PushSystem {
 
     private struct State {
         var behaviour: PhoneBehaviour
-        var prompts = 0
         var hasAnswered = false
         var startToken: String?
         var shown: [SystemActivity] = []
@@ -32,8 +31,6 @@ final class PhoneSystem: PushSystem {
         self.name = name
     }
 
-    var prompts: Int { state.withLock { $0.prompts } }
-
     var startToken: String? {
         get { state.withLock { $0.startToken } }
         set { state.withLock { $0.startToken = newValue } }
@@ -49,13 +46,10 @@ final class PhoneSystem: PushSystem {
         set { state.withLock { $0.isInForeground = newValue } }
     }
 
-    func set(_ behaviour: PhoneBehaviour) { state.withLock { $0.behaviour = behaviour } }
-
     func nextRequest() -> Request? { state.withLock { $0.requests.isEmpty ? nil : $0.requests.removeFirst() } }
 
     func askPermission() async -> PushPermission {
         state.withLock { state in
-            state.prompts += 1
             state.hasAnswered = true
             return state.behaviour.permission
         }

@@ -14,9 +14,6 @@ package final class PhoneTransport: PushTransport {
     /// The calls that left the phone, oldest first.
     package var sent: [PushRequest] { calls.withLock { $0 } }
 
-    /// The same as `POST /devices`, in order.
-    var sentPaths: [String] { sent.map { "\($0.method) \($0.path)" } }
-
     package func send(_ request: PushRequest) async -> PushResponse? {
         guard isOnline.withLock({ $0 }) else { return nil }
         calls.withLock { calls in

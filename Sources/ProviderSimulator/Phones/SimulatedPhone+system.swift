@@ -14,11 +14,6 @@ extension SimulatedPhone {
         system.startToken = startTokenIfAny
     }
 
-    func updateSystem(to version: String) {
-        setup.osVersion = version
-        rotateTokens()
-    }
-
     /// APNs gives up the push token, and the system has another when it is asked.
     package func losePushToken() {
         retire(pushToken)

@@ -53,8 +53,6 @@ package actor SimulatedPhone {
     var startsOverBudget = 0
     /// What its lock screen has shown since it was switched on.
     package internal(set) var tally = PhoneTally()
-    /// How often the notification prompt was shown.
-    var prompts: Int { system.prompts }
 
     package init(
         _ setup: Setup,
@@ -75,7 +73,6 @@ package actor SimulatedPhone {
     package var deviceId: String { identity.deviceId }
     package var pushToken: String { identity.pushToken }
     package var startToken: String { identity.startToken }
-    package var isRunning: Bool { client != nil }
 
     // MARK: What the person does
 
@@ -111,12 +108,6 @@ package actor SimulatedPhone {
         unseen = []
     }
 
-    package func signOut() async {
-        await client?.signOut()
-        uid = nil
-        await settle()
-    }
-
     /// - Parameter startsHere: The app starts the activity itself if the match is live.
     package func follow(_ matchId: String, startsHere: Bool = false) async {
         await client?.follow(matchId, startsHere: startsHere)
@@ -141,17 +132,6 @@ package actor SimulatedPhone {
         await settle()
     }
 
-    package func setPushEnabled(_ isEnabled: Bool) async {
-        await client?.setPushEnabled(isEnabled)
-        await settle()
-    }
-
-    /// In the system's settings; the app reads it when it is opened next.
-    func setBehaviour(_ behaviour: PhoneBehaviour) {
-        setup.behaviour = behaviour
-        system.set(behaviour)
-    }
-
     func setOnline(_ isOnline: Bool) async {
         transport.setOnline(isOnline)
         if isOnline, isInForeground { await client?.connectivityRestored() }
@@ -163,6 +143,5 @@ package actor SimulatedPhone {
     package func followedDevices(of subject: ActivitySubject) async -> [FollowedDevice] {
         await client?.followedDevices(of: subject) ?? []
     }
-    package var pending: [PendingOperation] { get async { await client?.operations ?? [] } }
     package var followed: Set<String> { get async { await client?.followedMatches ?? [] } }
 }

@@ -39,7 +39,7 @@ struct APNsSigningKey: Sendable {
     private static func check(_ id: String, _ name: String, _ page: String) throws(CredentialError) {
         guard id.utf8.count == 10, id.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }) else {
             throw CredentialError(
-                "The APNs \(name) \"\(id.prefix(40))\" is not 10 capital letters and digits. It stands at Apple's developer site under "
+                "The APNs \(name) \"\(id.prefix(40))\" is not 10 capital letters and digits. Find it on Apple's developer site under "
                     + "\(page)."
             )
         }

@@ -1,6 +1,6 @@
 public import PushContract
 
-/// How a followed subject stands on one of the user's devices, as the server answered last.
+/// The state of a followed subject on one of the user's devices, as the server answered last.
 public struct FollowedDevice: Sendable, Hashable {
     /// What the device gets of the subject.
     public enum Receives: String, Sendable, Hashable, CaseIterable {
@@ -14,7 +14,7 @@ public struct FollowedDevice: Sendable, Hashable {
         case nothing
     }
 
-    /// How its Live Activity stands.
+    /// The state of its Live Activity.
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// The device has it.
         case shown
@@ -34,7 +34,7 @@ public struct FollowedDevice: Sendable, Hashable {
     public let deviceId: String
     /// What it gets; nil: something that this version does not know.
     public let receives: Receives?
-    /// How its activity stands; nil: in a way that this version does not know.
+    /// The state of its activity; nil: one that this version does not know.
     public let state: State?
     /// Why it is not shown, such as `startBudget`, `notLive` or `noStartToken` (`StartStatus` of the HTTP document).
     public let reason: String?

@@ -82,7 +82,7 @@ extension PushwatchClient {
         }
     }
 
-    /// Keeps what the answer to a confirmed operation says: the unregister secret, and how a follow stands on the user's devices.
+    /// Keeps what the answer to a confirmed operation says: the unregister secret, and the state of a follow on the user's devices.
     private func note(_ document: ServerResponse?, of operation: PendingOperation) {
         switch operation.kind {
         case .register:

@@ -31,7 +31,7 @@ public actor PushwatchClient {
     private(set) var isLoaded: Bool
     /// Counts the user's follows and unfollows, and their confirmations: a list that the server made before is out of date.
     var followChanges = 0
-    /// How follows stand on the user's devices; never stored, since it changes without the app.
+    /// The states of follows on the user's devices; never stored, since it changes without the app.
     var devices: [ActivitySubject: [FollowedDevice]] = [:]
     /// Raw tokens by their hashes; never stored.
     var rawTokens: [TokenHash: String] = [:]
@@ -243,7 +243,7 @@ public actor PushwatchClient {
     /// The matches and other subjects the user follows.
     public var followed: Set<ActivitySubject> { state.follows.subjects }
 
-    /// How a followed subject stands on each of the user's devices, as the server answered to the follow or to the last read of the list.
+    /// The state of a followed subject on each of the user's devices, as the server answered to the follow or to the last read of the list.
     /// Empty before that; not stored.
     public func followedDevices(of subject: ActivitySubject) -> [FollowedDevice] { devices[subject] ?? [] }
 

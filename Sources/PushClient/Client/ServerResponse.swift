@@ -27,7 +27,7 @@ struct ServerResponse: Decodable {
     var code: String?
     /// The list of follows.
     var follows: [Followed]?
-    /// Of a follow, or of the list of follows: how each stands on each of the user's devices.
+    /// Of a follow, or of the list of follows: the state of each on each of the user's devices.
     var starts: [FollowedDeviceDocument]?
     /// Of a follow.
     var phase: String?

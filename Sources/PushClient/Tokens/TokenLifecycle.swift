@@ -192,7 +192,7 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         _ newId: () -> String
     ) -> [Effect] {
         switch queue.settle(operationId, result, now: now) {
-        case .success(let operation): return [.success(operation)] + confirmed(operation, now, newId)
+        case .success(let operation): return [.success(operation)] + confirmed(operation, now)
         case .needsAttention(let operation): return [.needsAttention(operation)]
         case .outdated(let operation): return [.cancelled(operation)]
         case .needsRegistration(let operation): return registerFirst(operation.uid, now, newId)
@@ -203,7 +203,7 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         }
     }
 
-    private mutating func confirmed(_ operation: PendingOperation, _ now: Timestamp, _ newId: () -> String) -> [Effect] {
+    private mutating func confirmed(_ operation: PendingOperation, _ now: Timestamp) -> [Effect] {
         switch operation.kind {
         case .register:
             guard let hash = operation.tokenHash else { return [] }

@@ -55,7 +55,7 @@ enum PushProviders {
                 return try FCMProvider(
                     configuration: fcm,
                     client: client(FCMConfiguration.client, entry),
-                    tokenClient: tokenClient(entry, logger),
+                    tokenClient: tokenClient(entry),
                     logger: logger
                 )
             }
@@ -73,13 +73,13 @@ enum PushProviders {
     }
 
     /// For Google's OAuth endpoint, or whatever the key file names.
-    private static func tokenClient(_ entry: CredentialEntry, _ logger: Logger) -> CurlClient {
+    private static func tokenClient(_ entry: CredentialEntry) -> CurlClient {
         var configuration = CurlClientConfiguration()
         configuration.pool = "oauth"
         configuration.maxConnectionsPerHost = 1
         configuration.caFile = entry.caFile
         configuration.proxy = entry.proxy
-        return CurlClient(configuration: configuration, logger: logger)
+        return CurlClient(configuration: configuration)
     }
 
     private static func read(_ path: String) throws(CredentialError) -> String {

@@ -174,7 +174,7 @@ package struct JSONParser {
                 position += 1
                 return string
             case UInt8(ascii: "\\"): try escape(into: &content)
-            case 0..<0x20: throw fault("a control character stands in a string; write it as \\u00XX")
+            case 0..<0x20: throw fault("unescaped control character in a string; write it as \\u00XX")
             default:
                 content.append(byte)
                 position += 1
@@ -223,14 +223,14 @@ package struct JSONParser {
     /// `\u` and four hexadecimal digits, or a pair of surrogates.
     private mutating func unicodeEscape() throws(Fault) -> Unicode.Scalar {
         let high = try unicodeUnit()
-        guard high != 0 else { throw fault("a string holds NUL") }
+        guard high != 0 else { throw fault("a string contains NUL") }
         if let scalar = Unicode.Scalar(high) { return scalar }
         guard high < 0xDC00, position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"), bytes[position + 1] == UInt8(ascii: "u")
-        else { throw fault("half a surrogate pair stands in a string") }
+        else { throw fault("unpaired surrogate in a string") }
         let low = try unicodeUnit()
         guard (0xDC00...0xDFFF).contains(low),
             let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
-        else { throw fault("half a surrogate pair stands in a string") }
+        else { throw fault("unpaired surrogate in a string") }
         return scalar
     }
 

@@ -44,7 +44,7 @@ struct AlertBench {
         let clock = MovedClock()
         let arrivals = Arrivals()
         let sink = WebhookSink(logger: logger) { arrivals.take($0, at: clock.now()) }
-        let client = CurlClient(configuration: CurlClientConfiguration(), logger: logger)
+        let client = CurlClient(configuration: CurlClientConfiguration())
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await sink.run() }
             defer { tasks.cancelAll() }

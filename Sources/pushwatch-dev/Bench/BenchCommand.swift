@@ -80,7 +80,7 @@ struct BenchCommand: AsyncParsableCommand {
             if citus {
                 let settings = CitusBench.Settings(shards: shards, seconds: quick ? 3 : 10, rounds: quick ? 3 : 5)
                 let report = try await CitusBench(settings: settings, logger: logger).run()
-                Terminal.printLine(json ? try report.json() : report.table)
+                if json { try Terminal.printLine(json: report.document) } else { Terminal.printLine(report.table) }
                 return
             }
             let database = try await BenchDatabase.make(in: database, logger: logger)
@@ -94,7 +94,7 @@ struct BenchCommand: AsyncParsableCommand {
                 )
                 let report = try await IngestBench(database: database, settings: settings, logger: logger).run()
                 await database.remove()
-                Terminal.printLine(json ? try report.json() : report.table)
+                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.table) }
             } catch {
                 await database.remove()
                 throw error

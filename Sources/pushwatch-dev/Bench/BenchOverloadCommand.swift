@@ -35,7 +35,7 @@ extension BenchCommand {
             do {
                 let report = try await measure(database, logger)
                 await database.remove()
-                Terminal.printLine(json ? try report.json() : report.table)
+                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.table) }
             } catch {
                 await database.remove()
                 throw error

@@ -44,12 +44,6 @@ struct BenchReport: Encodable, Sendable {
         }
     }
 
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
-
     var table: String {
         let head = [
             "measurement", "conn", "req/s", "rows/s", "ratio", "÷ empty", "p50 ms", "p99 ms", "server µs/row", "PG µs/row", "server CPU s",

@@ -31,17 +31,14 @@ struct CitusReport: Encodable, Sendable {
         return ratios.isEmpty ? .nan : (ratios[(ratios.count - 1) / 2] + ratios[ratios.count / 2]) / 2
     }
 
-    func json() throws -> String {
-        struct Document: Encodable {
-            var report: CitusReport
-            var ratio: Double
-            var coordinatorRatio: Double
-        }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let document = Document(report: self, ratio: ratio, coordinatorRatio: coordinatorRatio)
-        return String(decoding: try encoder.encode(document), as: UTF8.self)
+    /// As `--json` prints it.
+    struct Document: Encodable {
+        var report: CitusReport
+        var ratio: Double
+        var coordinatorRatio: Double
     }
+
+    var document: Document { Document(report: self, ratio: ratio, coordinatorRatio: coordinatorRatio) }
 
     var table: String {
         let lines = slices.map { slice in

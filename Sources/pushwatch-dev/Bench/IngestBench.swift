@@ -83,7 +83,7 @@ struct IngestBench {
         let start = ContinuousClock.now
         let server = try await BenchServer(database: database.url, environment: ["PUSHWATCH_LEDGER_CACHE_DIRECTORY": directory])
         report.readyAfterSeconds = (ContinuousClock.now - start) / .seconds(1)
-        let client = CurlClient(configuration: CurlClientConfiguration(), logger: logger)
+        let client = CurlClient(configuration: CurlClientConfiguration())
         defer { client.shutdown() }
         while try await !hasFilters(server, client) { try await Task.sleep(for: .milliseconds(100)) }
         report.filtersAfterSeconds = (ContinuousClock.now - start) / .seconds(1)

@@ -18,12 +18,6 @@ struct OverloadReport: Encodable, Sendable {
 
     var scenarios: [Scenario] = []
 
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
-
     var table: String {
         func format(_ value: Double?, _ digits: Int) -> String { value.map { String(format: "%.\(digits)f", $0) } ?? "–" }
         let head = ["scenario", "s", "peak MiB", "after MiB", "req/s", "p50 ms", "p99 ms", "refused", ""]

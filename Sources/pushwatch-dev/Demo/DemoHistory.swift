@@ -2,6 +2,7 @@ import CommandLineKit
 import Crypto
 import Foundation
 import PushContract
+import ServiceKit
 
 /// Eight days of plausible attempts for a first look, ending in an incident: FCM answers with 5xx since 20 minutes ago.
 ///
@@ -20,7 +21,7 @@ struct DemoHistory {
         }
         defer { try? file.close() }
         let people = (0..<DemoHistory.people).map(DemoPerson.init)
-        var random = DemoRandom(seed: 2026)
+        var random = SplitMix64(seed: 2026)
         var text: [UInt8] = []
         var count = 0
         for minute in (now.minute - DemoHistory.days * 1440)..<now.minute {
@@ -40,13 +41,13 @@ struct DemoHistory {
     }
 
     /// More in the evening than at night, with some chance.
-    private func attempts(in minute: Int64, _ random: inout DemoRandom) -> Int {
+    private func attempts(in minute: Int64, _ random: inout SplitMix64) -> Int {
         let hour = Double(minute % 1440) / 60
         let daily = 23 + 7 * sin((hour - 10) / 24 * 2 * .pi)
         return max(1, Int(daily) + random.below(7) - 3)
     }
 
-    private func append(_ person: DemoPerson, minute: Int64, index: Int, _ random: inout DemoRandom, to text: inout [UInt8]) {
+    private func append(_ person: DemoPerson, minute: Int64, index: Int, _ random: inout SplitMix64, to text: inout [UInt8]) {
         let isIncident = person.provider == .fcm && minute >= now.minute - DemoHistory.incidentMinutes
         let outcome = DemoOutcome.draw(provider: person.provider, isIncident: isIncident, &random)
         let at = Timestamp(microseconds: minute * 60_000_000 + Int64(random.below(60_000_000)))
@@ -92,7 +93,7 @@ struct DemoOutcome {
     let reason: ReasonCode?
     let code: String
 
-    static func draw(provider: Provider, isIncident: Bool, _ random: inout DemoRandom) -> DemoOutcome {
+    static func draw(provider: Provider, isIncident: Bool, _ random: inout SplitMix64) -> DemoOutcome {
         let isAPNs = provider == .apns
         let roll = random.below(10_000)
         if isIncident, roll < 3_500 { return DemoOutcome(status: .failed, reason: .provider5xx, code: "UNAVAILABLE") }
@@ -106,20 +107,5 @@ struct DemoOutcome {
         case ..<132: return DemoOutcome(status: .failed, reason: .auth, code: isAPNs ? "ExpiredProviderToken" : "THIRD_PARTY_AUTH_ERROR")
         default: return DemoOutcome(status: .sent, reason: nil, code: "")
         }
-    }
-}
-
-/// A small deterministic generator (SplitMix64): the demo is the same everywhere.
-struct DemoRandom {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func below(_ limit: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ (mixed >> 31)) % UInt64(limit))
     }
 }

@@ -26,7 +26,7 @@ struct DemoTraffic: Service {
             try await gracefulShutdown()
             return
         }
-        let state = (number: 0, random: DemoRandom(seed: UInt64(Timestamp.now().seconds)))
+        let state = (number: 0, random: SplitMix64(seed: UInt64(Timestamp.now().seconds)))
         let service = PeriodicService("demo traffic", every: .seconds(60) / sendsPerMinute, logger: logger, state: state) { state in
             state.number += 1
             await send(state.number, &state.random)
@@ -52,7 +52,7 @@ struct DemoTraffic: Service {
         }
     }
 
-    private func send(_ number: Int, _ random: inout DemoRandom) async {
+    private func send(_ number: Int, _ random: inout SplitMix64) async {
         let person = DemoPerson(random.below(DemoTraffic.devices))
         let isCritical = number % 10 == 0
         _ = await api.post(

@@ -4,7 +4,6 @@ import Cricket
 import Foundation
 import HTTPClient
 import HTTPServer
-import Logging
 import ProviderSimulator
 import PushContract
 
@@ -123,7 +122,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
     private func play(_ feed: ReplayFeed) async throws {
         let key = try ProcessInfo.processInfo.environment["PUSHWATCH_BOOTSTRAP_KEY"] ?? api.apiKey(scope: "matches:write")
-        let client = CurlClient(configuration: CurlClientConfiguration(), logger: Logger(label: "replay"))
+        let client = CurlClient(configuration: CurlClientConfiguration())
         let total = feed.messages.count
         Terminal.printError("\(feed.matchId): \(total) states in \(Int(feed.plan.duration.inSeconds)) s. Ctrl-C stops.")
         var preparing = MatchFeeder(feed: feed, url: api.serverURL, key: key) { try await client.send($0) }

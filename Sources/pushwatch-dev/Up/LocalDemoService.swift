@@ -21,7 +21,7 @@ struct LocalDemoService: Service {
         guard let url = listening else { return }
         let userToken = try await run.installation.issuer.token(userId: "demo-user-1", now: Date())
         let ticket = try await signInTicket()
-        let client = CurlClient(configuration: CurlClientConfiguration(), logger: logger)
+        let client = CurlClient(configuration: CurlClientConfiguration())
         let (announced, announcement) = AsyncStream<Void>.makeStream()
         let traffic = DemoTraffic(
             api: DemoAPI(url: url, client: client),

@@ -2,6 +2,7 @@ import Logging
 import Postgres
 import Providers
 import PushContract
+import ServiceKit
 import TestDatabase
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import HTTPClient
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import Delivery
@@ -175,7 +176,7 @@ struct OutcomeEffectTests {
 
     /// Long enough that nothing is due again while the test looks; at once stays at once.
     private static let delays: RetryDelays = {
-        let curve = RetryDelays.BackoffCurve(base: .seconds(60), minimum: .seconds(3600), cap: .seconds(3600))
+        let curve = Backoff(base: .seconds(60), minimum: .seconds(3600), cap: .seconds(3600))
         return RetryDelays(apns: curve, fcm: curve, network: curve, throttled: curve, afterFix: curve, pause: curve)
     }()
 

@@ -19,7 +19,7 @@ struct API: Sendable {
         configuration.caFile = caFile
         // A picture of a long page is larger than any answer of ours.
         configuration.maxResponseBody = 16 << 20
-        client = CurlClient(configuration: configuration, logger: .silent)
+        client = CurlClient(configuration: configuration)
     }
 
     func with(bearer: String?) -> API {

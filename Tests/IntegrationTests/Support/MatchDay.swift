@@ -136,7 +136,7 @@ func withMatchDay(
                         .merging(settings) { $1 }
                 )
                 try await server.waitUntilReady()
-                let client = CurlClient(configuration: CurlClientConfiguration(), logger: .silent)
+                let client = CurlClient(configuration: CurlClientConfiguration())
                 let url = server.api.url
                 let transport = HTTPPushTransport(url: url, client: client) { uid in try? issuer.token(userId: uid) }
                 let followers = FollowerFleet(FollowerFleet.mixed(boot: "test", second: .milliseconds(100)) { "fan-\($0)" }) {

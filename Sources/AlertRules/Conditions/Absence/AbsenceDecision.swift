@@ -46,19 +46,4 @@ struct AbsenceDecision: Decision {
     }
 
     func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
-
-    func ruleStatus(at minute: Minute) -> RuleStatus {
-        let length = condition.duration.minutes
-        let window = series.window(endingAt: minute, minutes: length)
-        var silent = 0
-        while silent < length, series[minute - silent].attempts == series[minute - silent].bad { silent += 1 }
-        let text = "\(window.attempts - window.bad) of \(window.attempts) attempts succeeded in the last \(condition.duration)"
-        let parts = [Double(silent) / Double(length), Double(window.bad) / Double(condition.minAttempts)]
-        return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text)
-    }
-
-    func point(at minute: Minute) -> RuleChartPoint {
-        let counts = series[minute]
-        return RuleChartPoint(minute: minute, counts: counts, verdict: verdict(counts, at: minute))
-    }
 }

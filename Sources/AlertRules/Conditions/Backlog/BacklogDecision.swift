@@ -63,24 +63,6 @@ struct BacklogDecision: Decision {
         }
     }
 
-    func ruleStatus(at minute: Minute) -> RuleStatus {
-        let now = value(at: minute) ?? 0
-        let then = before(minute) ?? 0
-        let increase = then > 0 ? Double(now) / then - 1 : now > 0 ? 1 : 0
-        let text = "\(now) waiting, \(Int64(then.rounded())) in the first third of the last \(condition.duration)"
-        let length = condition.duration.minutes
-        let grown = (0..<length).count { grows(at: minute - $0) == true }
-        let parts = [
-            Double(now) / Double(max(1, condition.above)), increase / condition.growsBy.double, Double(grown * 5) / Double(length * 4),
-        ]
-        return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text)
-    }
-
-    func point(at minute: Minute) -> RuleChartPoint {
-        let counts = series[minute]
-        return RuleChartPoint(minute: minute, counts: counts, verdict: verdict(counts, at: minute))
-    }
-
     /// Nil without a sample.
     private func value(at minute: Minute) -> Int64? {
         let counts = series[minute]

@@ -50,19 +50,5 @@ struct BurnRateDecision: Decision {
         return long.counts.attempts >= condition.minAttempts ? EvaluatedWindow(level: .threshold, window: long) : nil
     }
 
-    func ruleStatus(at minute: Minute) -> RuleStatus {
-        let long = series.window(endingAt: minute, minutes: condition.long.minutes)
-        let shares = [long, short(endingAt: minute)].map { $0.share ?? 0 }
-        let rates = shares.map { Fraction.rounded($0 * condition.rate.double / condition.threshold.double) }
-        let text = "burn rate \(rates[0]) in the last \(condition.long), \(rates[1]) in the last \(condition.short)"
-        let parts = shares.map { $0 / condition.threshold.double } + [Double(long.attempts) / Double(condition.minAttempts)]
-        return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text)
-    }
-
-    func point(at minute: Minute) -> RuleChartPoint {
-        let counts = series[minute]
-        return RuleChartPoint(minute: minute, counts: counts, verdict: verdict(counts, at: minute))
-    }
-
     private func short(endingAt minute: Minute) -> AttemptCounts { series.window(endingAt: minute, minutes: condition.short.minutes) }
 }

@@ -18,9 +18,7 @@ extension FeedSilentCondition: Condition {
             duration: duration,
             resolveAfter: resolveAfter,
             level: level
-        ) { followers, minutes in
-            "\(followers) followers of what a source confirms no more, for \(minutes) of \(duration.minutes) minutes more than \(above)"
-        }
+        )
     }
 }
 

@@ -27,13 +27,4 @@ struct FirstSightDecision: Decision {
     }
 
     func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
-
-    func ruleStatus(at minute: Minute) -> RuleStatus {
-        RuleStatus(isSet: onset(at: minute) != nil, parts: [0], text: "codes not seen for \(condition.notSeenFor)")
-    }
-
-    func point(at minute: Minute) -> RuleChartPoint {
-        let counts = history.total[minute]
-        return RuleChartPoint(minute: minute, counts: counts, verdict: verdict(counts, at: minute))
-    }
 }

@@ -19,9 +19,7 @@ extension QueueAgeCondition: Condition {
             resolveAfter: resolveAfter,
             level: level,
             lead: above.minutes
-        ) { seconds, minutes in
-            "the oldest due delivery has waited \(seconds) s, for \(minutes) of \(duration.minutes) minutes longer than \(above)"
-        }
+        )
     }
 }
 

@@ -84,25 +84,4 @@ struct RatioDecision: Decision {
         let window = series.evidence(endingAt: minute, minutes: length)
         return window.counts.bad >= condition.minBad ? EvaluatedWindow(level: .threshold, window: window) : nil
     }
-
-    /// How near each requirement is to being met.
-    func ruleStatus(at minute: Minute) -> RuleStatus {
-        let (breaches, evaluable) = verdicts.window(endingAt: minute, minutes: length)
-        let counts = series.window(endingAt: minute, minutes: length)
-        let minutesNeeded = max(1, (condition.quorum.double * Double(max(evaluable, (length + 1) / 2))).rounded(.up))
-        let parts = [
-            Double(breaches) / minutesNeeded,
-            Double(counts.bad) / Double(condition.minBad),
-            (counts.share ?? 0) / condition.above.double,
-        ]
-        let observed = counts.share.map(Fraction.percent) ?? "no attempts"
-        let text = "\(breaches) of \(length) minutes above \(condition.above.percent); \(observed) in the last \(condition.duration)"
-        let waiting = circuits[minute].reduce(0) { $0 + $1.waiting }
-        let blocked = waiting > 0 ? "; \(waiting) wait for a refused credential" : ""
-        return RuleStatus(isSet: onset(at: minute) != nil, parts: parts, text: text + blocked)
-    }
-
-    func point(at minute: Minute) -> RuleChartPoint {
-        RuleChartPoint(minute: minute, counts: series[minute], expected: nil, verdict: verdicts[minute])
-    }
 }

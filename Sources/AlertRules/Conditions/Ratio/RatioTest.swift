@@ -17,7 +17,7 @@ struct RatioMinutes {
 
     var length: Int { condition.duration.minutes }
 
-    /// At least half of the window can be judged, and the quorum of those minutes breaches.
+    /// At least half of the window can be evaluated, and the quorum of those minutes breaches.
     func hasQuorum(at minute: Minute) -> Bool {
         let (breaches, evaluable) = verdicts.window(endingAt: minute, minutes: length)
         let quorum = condition.quorum

@@ -42,7 +42,7 @@ struct RatioVerdicts {
 
     subscript(minute: Minute) -> RatioVerdict { verdicts[minute - first] }
 
-    /// Breaching minutes, and minutes that can be judged at all, in the window that ends at `last`.
+    /// Breaching minutes, and minutes that can be evaluated at all, in the window that ends at `last`.
     func window(endingAt last: Minute, minutes: Int) -> (breaches: Int, evaluable: Int) {
         let upper = last - first + 1
         return (Int(breaches[upper] - breaches[upper - minutes]), Int(evaluable[upper] - evaluable[upper - minutes]))

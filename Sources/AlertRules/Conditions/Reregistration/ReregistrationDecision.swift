@@ -40,26 +40,6 @@ struct ReregistrationDecision: Decision {
         return EvaluatedWindow(level: .reregistration, window: window, expected: usual * Double(window.counts.attempts))
     }
 
-    func ruleStatus(at minute: Minute) -> RuleStatus {
-        let window = series.window(endingAt: minute, minutes: condition.window.minutes)
-        let share = window.attempts > 0 ? Double(window.attempts - window.bad) / Double(window.attempts) : 0
-        guard let usual = usualShare(before: minute - (condition.window.minutes - 1)) else {
-            return RuleStatus(isSet: false, parts: [0], text: "learning; \(Fraction.percent(share)) of \(window.attempts) devices returned")
-        }
-        let missing = usual > 0 ? (1 - share / usual) / (1 - condition.below.double) : 0
-        let text = "\(Fraction.percent(share)) of \(window.attempts) devices returned, usually \(Fraction.percent(usual))"
-        return RuleStatus(
-            isSet: onset(at: minute) != nil,
-            parts: [missing, Double(window.attempts) / Double(condition.minDevices)],
-            text: text
-        )
-    }
-
-    func point(at minute: Minute) -> RuleChartPoint {
-        let counts = series[minute]
-        return RuleChartPoint(minute: minute, counts: counts, verdict: verdict(counts, at: minute))
-    }
-
     /// The median of the daily shares before the window; nil while too few days have enough devices.
     private func usualShare(before first: Minute) -> Double? {
         let shares = (0..<condition.reference.minutes / 1440).compactMap { day -> Double? in

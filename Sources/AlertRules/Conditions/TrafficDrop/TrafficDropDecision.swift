@@ -45,19 +45,6 @@ struct TrafficDropDecision: Decision {
         return (window.expected ?? 0) >= Double(condition.minUsual) ? window : nil
     }
 
-    func ruleStatus(at minute: Minute) -> RuleStatus {
-        let length = condition.duration.minutes
-        let (attempts, usual) = (series.window(endingAt: minute, minutes: length).attempts, usual(endingAt: minute, minutes: length))
-        let missing = usual > 0 ? (1 - Double(attempts) / Double(usual)) / (1 - condition.below.double) : 0
-        let text = "\(attempts) attempts in the last \(condition.duration), usually \(usual)"
-        return RuleStatus(isSet: onset(at: minute) != nil, parts: [missing, Double(usual) / Double(condition.minUsual)], text: text)
-    }
-
-    func point(at minute: Minute) -> RuleChartPoint {
-        let verdict: RatioVerdict = onset(at: minute) == nil ? .ok : .breach
-        return RuleChartPoint(minute: minute, counts: series[minute], verdict: verdict)
-    }
-
     private func isBelow(_ attempts: Int64, _ usual: Int64) -> Bool {
         Double(attempts) < condition.below.double * Double(usual) * (1 - 1e-9)
     }

@@ -5,7 +5,7 @@ import PushContract
 
 /// A mail about an alert: headers that keep an alertId in one thread, a text and an HTML part.
 ///
-/// Firing or resolved stands in the first line of the body, never in the subject: Gmail threads by the subject too.
+/// Firing or resolved is in the first line of the body, never in the subject: Gmail threads by the subject too.
 struct EmailMessage {
     let alert: AlertText
     let mailbox: Mailbox

@@ -26,7 +26,7 @@ enum MailHeader {
         return "\(day), \(date[2]) \(months[(Int(date[1]) ?? 1) - 1]) \(date[0]) \(text.dropFirst(11).prefix(8)) +0000"
     }
 
-    /// What may stand in a message id.
+    /// The characters that a message id may have.
     static func atom(_ text: String) -> String {
         String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "-" })
     }

@@ -17,9 +17,7 @@ struct SlackMessage: Encodable {
         var elements: [Text]?
     }
 
-    static let maxCharacters = 12_000
     static let maxSectionLength = 3000
-    static let maxFieldLength = 2000
 
     /// What notifications and screen readers show. The same first line for every message of an alert.
     let text: String

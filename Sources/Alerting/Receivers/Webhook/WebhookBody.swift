@@ -1,7 +1,7 @@
 import AlertRules
 import PushContract
 
-/// The body of Alertmanager's webhook, version 4, field by field; what is ours stands under `x_pushwatch` alone.
+/// The body of Alertmanager's webhook, version 4, field by field; what is ours is under `x_pushwatch` alone.
 struct WebhookBody: Encodable {
     struct Alert: Encodable {
         var status: String

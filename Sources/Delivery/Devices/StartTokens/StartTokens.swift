@@ -1,12 +1,13 @@
 package import Postgres
 package import PushContract
 
-/// The guard of start tokens: the same rules as `DeviceTokens`, on the device's other token, and never across.
+/// Applies token feedback to start tokens: by the rules of `DeviceTokens`, and never to a device's other tokens.
 package enum StartTokens {
     /// Applies the feedback; the places of those that deactivated a start token.
     ///
-    /// `registrationVersion` is `StartTarget.version`: a device that registered a start token anew meanwhile keeps it. With the
-    /// provider's time (a 410's) it counts against a registration up to that time. A deactivated token is forgotten; its hash stays.
+    /// `registrationVersion` is the registration that the start was made with: a device that registered a start token anew meanwhile keeps
+    /// it. With the provider's time (a 410's) it counts against a registration up to that time. A deactivated token is deleted; its hash
+    /// stays.
     ///
     /// - Parameter deferred: by the place of the feedback, the limiter that defers the deactivation.
     package static func apply(

@@ -1,9 +1,9 @@
 import Postgres
 import PushContract
 
-/// The guard's SQL.
+/// The SQL of the deactivation limiter.
 enum LimiterQueries {
-    /// How a place stands.
+    /// The state of the limiter of one place.
     struct LimiterStatus {
         /// The limiter that is open.
         var open: Int64?

@@ -12,7 +12,4 @@ package struct CredentialChecker: Sendable {
         self.states = states
         self.check = check
     }
-
-    /// Where no credential is configured.
-    package static let none = CredentialChecker(states: { [] }, check: { [] })
 }

@@ -52,7 +52,7 @@ struct MatchPage {
         facts = Self.facts(data, now: now)
         let fanOut = data.fanOut
         isBehind = fanOut.waiting > 0 && !summary.isOver
-        reached = Self.reached(fanOut, now: now)
+        reached = Self.reached(fanOut)
         ages = Self.ages(fanOut)
         statusCounts = data.statusCounts.map(Self.count)
         hasStatusCounts = !statusCounts.isEmpty
@@ -85,7 +85,7 @@ struct MatchPage {
         return facts
     }
 
-    private static func reached(_ fanOut: SubjectData.FanOut, now: Timestamp) -> String {
+    private static func reached(_ fanOut: SubjectData.FanOut) -> String {
         let all = fanOut.reached + fanOut.waiting
         guard all > 0 else { return "No activity is active, so no update is due." }
         let have = "\(NumberText.count(fanOut.reached)) of \(NumberText.count(all)) active ones have the newest state"

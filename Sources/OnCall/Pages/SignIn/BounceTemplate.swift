@@ -1,4 +1,4 @@
-/// A step between a link on another site and a page here. See `SignInRoutes`.
+/// A step between a link on another site and a page here. See `BouncePage`.
 extension PageTemplate {
     static let bounce = PageTemplate(
         "bounce",

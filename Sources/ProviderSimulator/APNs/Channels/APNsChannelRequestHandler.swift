@@ -92,7 +92,7 @@ struct APNsChannelRequestHandler: Sendable {
         return (id, channel)
     }
 
-    /// Faults stand in the way before anything changes.
+    /// Faults apply before anything changes.
     private func faulted(
         token: String?,
         _ request: SimulatedRequest,

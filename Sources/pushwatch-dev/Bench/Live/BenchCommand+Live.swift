@@ -49,7 +49,7 @@ extension BenchCommand {
             }
             await database.remove()
             guard let report else { throw CommandFailure(message: "Stopped; nothing was measured.", code: Interruption.exitCode) }
-            Terminal.printLine(json ? try report.json() : report.text)
+            if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
             guard report.outOfOrder == 0, report.overlapping == 0, report.repeatedStarts == 0, report.attemptsMissing == 0 else {
                 throw ExitCode(1)
             }

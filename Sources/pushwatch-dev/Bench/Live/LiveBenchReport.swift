@@ -79,10 +79,4 @@ struct LiveBenchReport: Encodable, Sendable {
         attempts:           \(attemptsMissing) requests without a row
         """
     }
-
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
 }

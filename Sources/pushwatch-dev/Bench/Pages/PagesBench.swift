@@ -41,7 +41,7 @@ struct PagesBench {
         defer { server.stop() }
         var toServer = CurlClientConfiguration()
         toServer.maxResponseBody = 16 << 20
-        let client = CurlClient(configuration: toServer, logger: logger)
+        let client = CurlClient(configuration: toServer)
         defer { client.shutdown() }
         try await settle(client, server)
         return try await measure(client, server, stored)

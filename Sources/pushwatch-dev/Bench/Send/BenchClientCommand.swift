@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineKit
-import Foundation
 import HTTPServer
 import Logging
 
@@ -53,13 +52,7 @@ struct BenchClientCommand: AsyncParsableCommand {
             compareWith: compareWith
         )
         let report = try await bench.run(openLoop: openLoop)
-        if json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            Terminal.printLine(String(decoding: try encoder.encode(report), as: UTF8.self))
-        } else {
-            Terminal.printLine(report.table)
-        }
+        if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.table) }
         if report.failed > 0 { throw ExitCode(1) }
     }
 }

@@ -1,7 +1,6 @@
 import CommandLineKit
 import Foundation
 import HTTPClient
-import Logging
 
 /// The provider simulator in a process of its own, so that its processor time is measured separately.
 final class BenchSimulator {
@@ -19,7 +18,7 @@ final class BenchSimulator {
     init(directory: String) throws {
         var client = CurlClientConfiguration()
         client.httpVersion = .http1
-        control = CurlClient(configuration: client, logger: Logger(label: "bench"))
+        control = CurlClient(configuration: client)
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: Bundle.main.executablePath ?? CommandLine.arguments[0])
         process.arguments = ["simulate", "--directory", directory]

@@ -1,7 +1,6 @@
 import CommandLineKit
 import Foundation
 import HTTPClient
-import Logging
 import PushContract
 
 /// Posts sends to a server under measurement.
@@ -28,7 +27,7 @@ struct SendLoad: Sendable {
         var configuration = CurlClientConfiguration()
         configuration.pool = "load"
         configuration.httpVersion = .http1
-        client = CurlClient(configuration: configuration, logger: Logger(label: "bench"))
+        client = CurlClient(configuration: configuration)
     }
 
     /// `sends` in requests of `batch`, over `posters` connections at once. Throws when one is not taken.

@@ -20,8 +20,6 @@ package struct TokenCipher: Sendable {
     /// Has no key: for parts that never touch a token. Encryption and decryption throw.
     package static let withoutKeys = TokenCipher()
 
-    package var keys: TokenKeySet? { keySet }
-
     /// What may be stored.
     package func encrypt(_ token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> String {
         guard let keySet else { throw .noKeys }
@@ -82,6 +80,14 @@ package enum TokenCipherError: Error, Sendable, Hashable, CustomStringConvertibl
     case unknownKey(String)
     case undecryptable(keyId: String)
     case encryptionFailed
+
+    /// Whether a process with other keys could decrypt the token.
+    package var isKeyMissing: Bool {
+        switch self {
+        case .noKeys, .unknownKey: true
+        case .undecryptable, .encryptionFailed: false
+        }
+    }
 
     package var description: String {
         switch self {
