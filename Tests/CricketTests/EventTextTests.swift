@@ -60,6 +60,21 @@ struct EventTextTests {
         #expect(told.count == 2)
     }
 
+    @Test("a match that is abandoned: the card and the alert have the result, else the status of the feed")
+    func abandoned() {
+        func texts(_ status: String?, _ result: MatchResult?) -> [String] {
+            var abandoned = Sample.score(2, phase: .abandoned, result: result)
+            abandoned.status = status
+            let step = MatchProgress.step(MatchMemory(score: Sample.score(1, phase: .scheduled)), with: abandoned, now: Sample.now)
+            guard case .changed(let change) = step else { return [] }
+            return [change.display.status] + change.events.map(\.text)
+        }
+        let status = "Match abandoned: wet outfield"
+        #expect(texts(status, nil) == [status, status])
+        #expect(texts(status, MatchResult(outcome: .noResult)) == ["No result", "No result"])
+        #expect(texts(nil, nil) == ["Abandoned", "Abandoned"])
+    }
+
     /// What each state alerts of.
     private func alerts(_ states: [(at: Int, score: MatchScore)]) -> [[String]] {
         var memory = MatchMemory()
@@ -143,6 +158,8 @@ struct EventTextTests {
         #expect(isStale(event(.six), score(60), after: 61))
         #expect(isStale(event(.batsmanOn90s), score(95, state: .out)))
         #expect(isStale(event(.interruption), score(60)))
+        #expect([.interrupted, .stumps, .break].allSatisfy { isStale(event(.resume), score(60, phase: $0)) })
+        #expect(!isStale(event(.resume), score(60)))
         #expect(isStale(event(.matchStart), score(0, phase: .scheduled)) && !isStale(event(.matchStart), score(0)))
         #expect(isStale(event(.wicket, nil, mark: 3), score(60)))
         #expect(!isStale(event(.wicket, nil, mark: 2), score(60)))

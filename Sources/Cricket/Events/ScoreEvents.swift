@@ -62,7 +62,7 @@ extension ScoreEvents {
             events.append(event(.matchStart, text: "Play is on: \(after.displayTitle)"))
         }
         if !before.phase.isFinal, after.phase.isFinal {
-            events.append(event(.matchEnd, text: after.result?.sentence ?? "No result"))
+            events.append(event(.matchEnd, text: StatusLine(after).text))
         }
         if before.phase != .interrupted, after.phase == .interrupted {
             events.append(event(.interruption, text: after.status ?? "Play interrupted"))
