@@ -26,6 +26,8 @@ WORKDIR /opt/pushwatch
 USER pushwatch
 ENV PUSHWATCH_HTTP_HOST=0.0.0.0 PUSHWATCH_LOG_FORMAT=json
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD curl -fsS http://127.0.0.1:8080/health || exit 1
+# By the environment's settings, not those of a YAML file; the certificate is for another name than this address.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
+    CMD curl -fsSk "http${PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE:+s}://127.0.0.1:${PUSHWATCH_HTTP_PORT:-8080}/health" || exit 1
 ENTRYPOINT ["/opt/pushwatch/bin/pushwatch"]
 CMD ["serve", "--migrate"]

@@ -35,8 +35,8 @@ extension CommandFailure {
         switch error.code {
         case .insufficientPrivilege:
             self = .environment(
-                "The database refuses it: \(error.message). Use a login that may do this: --database, PUSHWATCH_DATABASE_URL, or for "
-                    + "migrations PUSHWATCH_ADMIN_DATABASE_URL with the owner of the tables (docs/operations.md#database-roles)."
+                "The database refuses it: \(error.message). Use a login that may do this: --database, PUSHWATCH_DATABASE_URL, or "
+                    + "PUSHWATCH_ADMIN_DATABASE_URL with the owner of the tables (docs/operations.md#database-roles)."
             )
         case .readOnlyTransaction:
             self = .environment(

@@ -54,15 +54,19 @@ package struct ConfigurationOptions: ParsableArguments {
 
 extension ConfigurationOptions {
     /// Runs `body` with a small pool on the database.
+    ///
+    /// - Parameter asOwner: for what the roles of instances may not do: with the address of `admin.database.url`, where it is set.
     package func withPool<Value>(
         connections: Int = 2,
+        asOwner: Bool = false,
         logLevel: Logger.Level = .error,
         _ body: (PostgresPool, ServerConfiguration) async throws -> Value
     ) async throws -> Value {
         LogBootstrap.bootstrap(level: logLevel)
         let configuration = try await load()
+        let url = asOwner ? configuration.adminDatabaseURL : configuration.databaseURL
         let pool = PostgresPool(
-            configuration: configuration.postgres(configuration.databaseURL, maxConnections: connections, applicationName: "pushwatch"),
+            configuration: configuration.postgres(url, maxConnections: connections, applicationName: "pushwatch"),
             logger: Logger(label: "pushwatch")
         )
         defer { pool.close() }

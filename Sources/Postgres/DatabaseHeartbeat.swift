@@ -46,6 +46,14 @@ package final class DatabaseHeartbeat: Service, Sendable {
         }
     }
 
+    /// Nothing can be written before the database is there: until the next write that is the fault.
+    package func waits(because error: PostgresError) {
+        let reason =
+            error.isConnectionLoss
+            ? "the database cannot be reached: \(HeartbeatState.cause(error.message))" : HeartbeatState.reason(error, isCommitting: false)
+        state.withLock { _ = $0.failed(reason) }
+    }
+
     /// One write, from BEGIN to the answer of COMMIT.
     package func beat() async throws {
         let isCommitting = Mutex(false)
@@ -102,6 +110,12 @@ struct HeartbeatState {
         guard let succeededAt else { return "nothing was written yet" }
         guard now - succeededAt > HeartbeatState.limit else { return nil }
         return "the database has not taken a write for \((now - succeededAt).components.seconds) s"
+    }
+
+    /// What libpq says of a connection that failed, without hosts, users and databases: anybody may read it.
+    static func cause(_ message: String) -> String {
+        let cause = message.firstRange(of: " failed: ").map { message[$0.upperBound...] } ?? message[...]
+        return String(cause).replacing("FATAL:  ", with: "").replacing(/"[^"]*"/, with: "…")
     }
 
     static func reason(_ error: any Error, isCommitting: Bool) -> String {

@@ -58,7 +58,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     )
     package static let adminDatabaseURL = Self(
         "admin.database.url",
-        "connection for partitions and migrations",
+        "connection for partitions, migrations, keys, fsck and attempts import",
         standard: "database.url",
         isSecret: true
     )

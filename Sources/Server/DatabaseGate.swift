@@ -19,6 +19,7 @@ final class DatabaseGate: Service, Sendable {
     private let migrator: Migrator
     private let maintenance: PartitionMaintenance
     private let health: Health
+    private let heartbeat: DatabaseHeartbeat
     private let migrates: Bool
     private let logger: Logger
     private let onOpen: @Sendable () async throws -> Void
@@ -29,6 +30,7 @@ final class DatabaseGate: Service, Sendable {
         migrator: Migrator,
         maintenance: PartitionMaintenance,
         health: Health,
+        heartbeat: DatabaseHeartbeat,
         migrates: Bool,
         logger: Logger,
         onOpen: @escaping @Sendable () async throws -> Void
@@ -37,6 +39,7 @@ final class DatabaseGate: Service, Sendable {
         self.migrator = migrator
         self.maintenance = maintenance
         self.health = health
+        self.heartbeat = heartbeat
         self.migrates = migrates
         self.logger = logger
         self.onOpen = onOpen
@@ -65,6 +68,7 @@ final class DatabaseGate: Service, Sendable {
                     break
                 } catch let error as PostgresError where error.isUnavailable {
                     failures += 1
+                    heartbeat.waits(because: error)
                     logger.warning("waiting for the database", metadata: ["error": "\(error.message)", "tries": "\(failures)"])
                     try await Task.sleep(for: .seconds(min(5, failures)))
                 }

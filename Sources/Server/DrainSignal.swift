@@ -1,4 +1,5 @@
 import HTTPServer
+import Logging
 import ServiceLifecycle
 
 /// The first to hear of a shutdown: `/health/ready` says `draining` from then on, and everything else goes on for the time that balancers
@@ -6,9 +7,12 @@ import ServiceLifecycle
 struct DrainSignal: Service {
     let health: Health
     let duration: Duration
+    let logger: Logger
 
     func run() async throws {
         try await gracefulShutdown()
-        if health.markDraining() { try await Task.sleep(for: duration) }
+        let drain = health.markDraining() ? duration : .zero
+        logger.notice("ending", metadata: ["drainSeconds": "\(drain.components.seconds)"])
+        try await Task.sleep(for: drain)
     }
 }

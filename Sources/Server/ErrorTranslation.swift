@@ -1,4 +1,5 @@
 import Alerting
+import Delivery
 import HTTPServer
 import Postgres
 
@@ -6,6 +7,11 @@ import Postgres
 enum ErrorTranslation {
     @Sendable
     static func problem(_ error: any Error) -> Problem? {
+        if let partial = error as? StoredInPart, problem(partial.error) != nil {
+            return .unavailable(
+                "The database is away or busy. The first \(partial.sends) sends of this request are stored; send it again: they are duplicates then."
+            )
+        }
         guard let error = error as? PostgresError else { return nil }
         if error.isUnavailable || error.isSerializationConflict || error.code == .queryCancelled {
             return .unavailable(

@@ -14,8 +14,8 @@ package import UnixSignals
 
 /// The whole service, built from its configuration: one pool, one router, one `ServiceGroup`.
 ///
-/// Instances are stateless; any number may run against one database. `run()` serves until SIGTERM or SIGINT, then drains: the listeners
-/// first, then what they fed, the database last.
+/// Instances are stateless; any number may run against one database. `run()` serves until SIGTERM, SIGINT or SIGHUP, then drains: the
+/// listeners first, then what they fed, the database last.
 package struct PushwatchServer {
     /// Things a caller may add or hear.
     package struct Hooks: Sendable {
@@ -47,11 +47,20 @@ package struct PushwatchServer {
         self.logger = logger
     }
 
-    package func run(gracefulShutdownSignals: [UnixSignal] = [.sigterm, .sigint]) async throws {
+    package func run(gracefulShutdownSignals: [UnixSignal] = [.sigterm, .sigint, .sighup]) async throws {
         ProcessLimits.raiseDescriptors()
         var configuration = configuration
         try configuration.checkFiles()
+        try await configuration.checkUserKeys()
         try configuration.apply(.current(), logger: logger)
+        logger.notice(
+            "starting",
+            metadata: [
+                "version": "\(configuration.version)",
+                "roles": "\(configuration.roles.map(\.rawValue).sorted().joined(separator: ","))",
+                "addresses": "\(configuration.listeners.map { $0.url(port: nil) }.joined(separator: ","))",
+            ]
+        )
         let parts = try ServerParts(configuration, metrics: metrics, hooks: hooks, logger: logger)
         var settings = ServiceGroupConfiguration(
             services: try parts.services(hooks: hooks).map(PushwatchServer.settings(of:)),
@@ -61,6 +70,7 @@ package struct PushwatchServer {
         // What has not ended by then is cancelled; a supervisor's patience is usually 30 s.
         settings.maximumGracefulShutdownDuration = configuration.httpDrain + .seconds(28)
         try await ServiceGroup(configuration: settings).run()
+        logger.notice("ended")
     }
 
     /// A gate that fails (the schema does not fit) stops the others as SIGTERM does: what they say about it would hide the reason.

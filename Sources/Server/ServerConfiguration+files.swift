@@ -1,3 +1,4 @@
+import Access
 import AlertRules
 import Foundation
 import HTTPClient
@@ -27,6 +28,13 @@ extension ServerConfiguration {
         if let users, !users.jwks.contains("://") {
             try require(isFile(users.jwks), .usersJWKS, users.jwks, "cannot be read: \(FileFault.cause(users.jwks))")
         }
+    }
+
+    /// Throws for a file of keys that verify no app user's token, where app users come in.
+    func checkUserKeys() async throws(ConfigurationError) {
+        guard roles.contains(.api), let users, !users.jwks.contains("://") else { return }
+        guard let fault = await JWKSFile.fault(path: users.jwks) else { return }
+        try require(false, .usersJWKS, users.jwks, "cannot be used: \(fault)")
     }
 
     private func require(

@@ -46,7 +46,7 @@ extension ServerParts {
                     logger.notice("listening for operators", metadata: ["url": "\(url)"])
                 }
             },
-            logger: logger.withoutServices
+            logger: logger.withoutServices.forListener
         )
         return Listener(configuration: listener, application: application)
     }

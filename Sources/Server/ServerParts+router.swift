@@ -2,6 +2,7 @@ import Access
 import Alerting
 import Attempts
 import Delivery
+import HTTPClient
 import HTTPServer
 import LiveActivities
 import Logging
@@ -25,7 +26,7 @@ extension ServerParts {
             isSecure: configuration.externalURL.hasPrefix("https:"),
             limits: configuration.sessionLimits
         )
-        let authenticator = AccessAuthenticator(keys: keys, users: try userTokens(), sessions: sessions)
+        let authenticator = AccessAuthenticator(keys: keys, users: userTokens, sessions: sessions)
         let router = HTTPRouter(
             authentication: AuthenticationMiddleware(authenticator, signInPath: OnCallRoutes.signInPath),
             // Only where people come in.
@@ -130,11 +131,14 @@ extension ServerParts {
             }
         )
     }
+}
 
-    private func userTokens() throws -> UserTokenVerifier? {
-        guard let users = configuration.users else { return nil }
+extension ServerConfiguration {
+    /// Verifies app users' tokens; nil where none are accepted.
+    func userTokens(client: CurlClient, logger: Logger) throws -> UserTokenVerifier? {
+        guard let users else { return nil }
         let loader =
-            try users.jwks.hasPrefix("https:") ? JWKSEndpoint.loader(url: users.jwks, client: http) : JWKSFile.loader(path: users.jwks)
+            try users.jwks.hasPrefix("https:") ? JWKSEndpoint.loader(url: users.jwks, client: client) : JWKSFile.loader(path: users.jwks)
         return UserTokenVerifier(issuer: users.issuer, audience: users.audience, logger: logger, load: loader)
     }
 }

@@ -27,6 +27,8 @@ struct ServerParts: Sendable {
     let admin: PostgresPool
     /// To alert receivers and issuers' key sets; each provider has a client of its own.
     let http: CurlClient
+    /// Nil where no app users are accepted.
+    let userTokens: UserTokenVerifier?
     let labels: LabelLimiter
     let maintenance: PartitionMaintenance
     private let ledger: FrozenLedger
@@ -74,6 +76,7 @@ struct ServerParts: Sendable {
         toReceivers.pool = "receivers"
         toReceivers.maxConnections = configuration.receiverConnections
         http = CurlClient(configuration: toReceivers)
+        userTokens = try configuration.userTokens(client: http, logger: logger)
         let hints = LedgerHints()
         maintenance = PartitionMaintenance(pool: admin, plan: configuration.partitionPlan, logger: logger)
         ledger = FrozenLedger(pool: pools.ingest, hints: hints, limits: configuration.ledgerFilters, logger: logger)
@@ -167,6 +170,7 @@ struct ServerParts: Sendable {
             ),
             maintenance: maintenance,
             health: health,
+            heartbeat: heartbeat,
             migrates: hooks.migrates,
             logger: logger
         ) {
@@ -191,12 +195,14 @@ struct ServerParts: Sendable {
             )
         )
         services += hooks.extraServices.map { DatabaseDependentService(gate: gate, service: $0) }
-        services.append(DrainSignal(health: health, duration: configuration.httpDrain))
+        services.append(DrainSignal(health: health, duration: configuration.httpDrain, logger: logger))
         return services
     }
 
     private func working() -> [any Service] {
-        var services: [any Service] = [heartbeat, maintenance, AnalystWatchdog(pool: admin, logger: logger)]
+        // Near the start, so that it ends after what it reports of.
+        let reporter = InstanceReporter(store: InstanceStore(pool: pools.ingest), logger: logger, report: instance())
+        var services: [any Service] = [heartbeat, reporter, maintenance, AnalystWatchdog(pool: admin, logger: logger)]
         if configuration.roles.contains(.api) {
             if let replica { services.append(replica) }
             services += [ingestor, enqueueService, DeviceSweeper(store: devices, logger: logger)]
@@ -210,20 +216,22 @@ struct ServerParts: Sendable {
                     logger: logger
                 )
             )
+            if let userTokens {
+                services.append(
+                    PeriodicService("keys of users", every: .seconds(30), logger: logger) { try await userTokens.keep(now: .now()) }
+                )
+            }
             if let keySet = configuration.tokenKeys {
                 services.append(TokenEncryptionBackfill(pool: pools.sending, keySet: keySet, logger: logger))
             }
         }
-        var accepted: [@Sendable () -> [String: Timestamp]] = [live.service.lastAccepted]
         if let dispatcher {
-            accepted.append(dispatcher.lastAccepted)
             if !configuration.outcomeWebhooks.isEmpty { services.append(outcomeWebhooks()) }
             let sends = sendsUsing(pools.sending)
             services += [
                 dispatcher, QueueMaintenance(store: sends, logger: logger), FanOutService(store: sends, wake: wake, logger: logger),
             ]
         }
-        services.append(InstanceReporter(store: InstanceStore(pool: pools.ingest), logger: logger, report: instance(accepted)))
         if !configuration.roles.isDisjoint(with: [.api, .send, .live]) {
             services.append(providers)
             services.append(ledger)
@@ -245,12 +253,12 @@ struct ServerParts: Sendable {
     }
 
     /// What this process is, as it reports it.
-    private func instance(_ accepted: [@Sendable () -> [String: Timestamp]]) -> @Sendable () -> Instance {
+    private func instance() -> @Sendable () -> Instance {
         let process = ProcessInfo.processInfo
         let host = "\(process.hostName):\(process.processIdentifier)"
         let startedAt = Timestamp.now()
-        return { [providers, configuration, heartbeat] in
-            let accepted = accepted.reduce(into: [:]) { $0.merge($1()) { max($0, $1) } }
+        return { [providers, configuration, heartbeat, live, dispatcher] in
+            let accepted = live.service.lastAccepted().merging(dispatcher?.lastAccepted() ?? [:]) { max($0, $1) }
             return Instance(
                 instance: heartbeat.instance,
                 host: host,
@@ -258,6 +266,7 @@ struct ServerParts: Sendable {
                 startedAt: startedAt,
                 roles: configuration.roles.map(\.rawValue).sorted(),
                 credentials: providers.reported(accepted: accepted),
+                tokenKeys: configuration.tokenKeys?.ids ?? [],
                 seenAt: .now()
             )
         }

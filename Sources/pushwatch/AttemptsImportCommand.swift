@@ -40,8 +40,9 @@ struct AttemptsImportCommand: AsyncParsableCommand {
         }
         let lock = try ImportLock(path: file)
         defer { withExtendedLifetime(lock) {} }
+        // It makes partitions of older days.
         let pool = PostgresPool(
-            configuration: configuration.postgres(configuration.databaseURL, maxConnections: 2, applicationName: "pushwatch import"),
+            configuration: configuration.postgres(configuration.adminDatabaseURL, maxConnections: 2, applicationName: "pushwatch import"),
             logger: Logger(label: "import")
         )
         defer { pool.close() }

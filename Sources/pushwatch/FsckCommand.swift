@@ -38,7 +38,7 @@ struct FsckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withPool(connections: 1, logLevel: .warning) { pool, configuration in
+        try await options.withPool(connections: 1, asOwner: true, logLevel: .warning) { pool, configuration in
             let checks = FsckCommand.checks.filter { check.isEmpty || check.contains($0.name) }
             let fsck = Fsck(checks, pool: pool, plan: configuration.partitionPlan, days: since.days, now: .now())
             let report = try await fsck.run { progress in

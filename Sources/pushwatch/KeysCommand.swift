@@ -89,7 +89,7 @@ struct KeysCommand: AsyncParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() async throws {
-            try await options.withPool { pool, _ in
+            try await options.withPool(asOwner: true) { pool, _ in
                 let keys = try await APIKeyStore(pool).list()
                 let rows = keys.map { KeyDocument($0, among: keys) }
                 if json { return try Terminal.printLine(json: rows) }
@@ -196,7 +196,7 @@ private func withKeys<Value>(
     _ options: ConfigurationOptions,
     _ body: (APIKeyStore, PostgresTransaction) async throws -> Value
 ) async throws -> Value {
-    try await options.withPool { pool, _ in
+    try await options.withPool(asOwner: true) { pool, _ in
         do {
             return try await pool.withTransaction { try await body(APIKeyStore($0), $0) }
         } catch let refusal as APIKeyStore.Refusal {

@@ -12,8 +12,8 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run the service against your PostgreSQL.",
         discussion: """
-            Stateless: run any number of instances on one database. On SIGTERM an instance finishes its requests and deliveries, and exits \
-            with 0 within 30 s, after http.drainSeconds. It serves what it is configured for; the local installation in .pushwatch does not count.
+            Stateless: run any number of instances on one database. On SIGTERM, SIGINT or SIGHUP an instance finishes its requests and \
+            deliveries, and exits with 0 within 30 s, after http.drainSeconds. It serves what it is configured for; the local installation in .pushwatch does not count.
 
             Settings, in the environment or (dotted, without PUSHWATCH_) in the YAML file:
             \(ConfigurationOptions.table)

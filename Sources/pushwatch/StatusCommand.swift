@@ -9,9 +9,9 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "List the running instances, and what they differ in.",
         discussion: """
-            Each instance reports its version, start, roles, clock and credentials every ten seconds. A credential is named by its key id and \
-            some digits that change with the key. Exits with 1 if no instance runs, if their versions differ, or if the credentials of \
-            instances that push differ.
+            Each instance reports its version, start, roles, clock, credentials and keys of push tokens every ten seconds, and its end. A \
+            credential is named by its key id and some digits that change with the key. Exits with 1 if no instance runs, if their versions \
+            differ, or if the credentials or keys of instances that push differ.
             """
     )
 

@@ -50,7 +50,8 @@ struct TokenKeysCommand: AsyncParsableCommand {
                   2. make it the first line and restart them again: it encrypts what is stored from now on;
                   3. run this command: it encrypts again what older keys encrypted;
                   4. remove the older keys from the file.
-                It works in small transactions next to live traffic. It may be interrupted with Ctrl-C and run again, and continues.
+                It is refused (exit code 1) while an instance runs that does not encrypt with the current key. It works in small \
+                transactions next to live traffic. It may be interrupted with Ctrl-C and run again, and continues.
                 """
         )
 
@@ -79,6 +80,8 @@ struct TokenKeysCommand: AsyncParsableCommand {
         }
 
         private func rotate(_ pool: PostgresPool, _ keySet: TokenKeySet) async throws -> TokenReencrypter.Report {
+            // Before the key is noted, without which an instance that lacks it could not start again.
+            try await requireCurrentKey(keySet, pool)
             do {
                 try await TokenKeyStore(pool).admit(keySet, now: .now())
             } catch let mismatch as TokenKeyStore.Mismatch {
@@ -90,12 +93,25 @@ struct TokenKeysCommand: AsyncParsableCommand {
                 )
             }
             if Terminal.isInteractive { Terminal.progress("") }
+            // Tokens may have been stored with an older key by an instance that was started meanwhile.
+            if report.unreadable == 0 { try await requireCurrentKey(keySet, pool) }
             // With the end of the older keys: a rotation that is interrupted has replaced no key, and is run again.
             try await pool.withTransaction { transaction in
                 if report.unreadable == 0 { try await TokenKeyStore.deleteKeysExcept(keySet.current.id, on: transaction) }
                 try await AuditRecorder(by: author).note(.rotateTokenKeys, keySet.current.id, after: report, on: transaction)
             }
             return report
+        }
+
+        /// Else an instance would go on storing tokens with a key that the others may then be without, or could not read theirs.
+        private func requireCurrentKey(_ keySet: TokenKeySet, _ pool: PostgresPool) async throws {
+            let faults = try await InstanceStore(pool: pool).running().compactMap { $0.rotationFault(keySet.current.id) }
+            guard faults.isEmpty else {
+                throw CommandFailure.check(
+                    "The key \(keySet.current.id) is not the current one of every running instance: \(faults.joined(separator: "; ")). "
+                        + "Make it the first line of their PUSHWATCH_TOKEN_KEYS, restart them, and run this again."
+                )
+            }
         }
     }
 }

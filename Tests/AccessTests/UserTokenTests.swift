@@ -149,6 +149,28 @@ import Testing
         #expect(loads.count == 3)
     }
 
+    @Test("keys are loaded before a user comes, and every ten minutes; while there are none, the fault names the cause")
+    func kept() async throws {
+        struct Away: Error, CustomStringConvertible { var description: String { "away" } }
+        let keys = try jwks(key, kid: "k1")
+        let loads = Loads()
+        let verifier = verifier { if loads.next() == 2 { return keys } else { throw Away() } }
+        #expect(await verifier.fault == nil)
+        for second in [0, 4] {
+            try await verifier.keep(now: now + .seconds(second))
+            #expect(await verifier.fault == "away")
+        }
+        #expect(loads.count == 1)
+        try await verifier.keep(now: now + .seconds(5))
+        #expect(await verifier.fault == nil)
+        #expect(try await verifier.userId(of: token(key), now: now + .seconds(6)) == "user-1")
+        try await verifier.keep(now: now + .seconds(604))
+        #expect(loads.count == 2)
+        try await verifier.keep(now: now + .seconds(605))
+        #expect(loads.count == 3)
+        #expect(await verifier.fault == nil, "the keys last loaded are in use")
+    }
+
     @Test("a token of a new key is 503 while the keys cannot be loaded, and not refused; those of the old key are valid meanwhile")
     func rotationWhileAway() async throws {
         struct Away: Error {}

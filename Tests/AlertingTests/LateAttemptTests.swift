@@ -241,7 +241,10 @@ struct LateAttemptTests {
         }
     }
 
-    @Test("where attempts come late all the time, rules are evaluated again from little more than an hour before them", arguments: [20, 100])
+    @Test(
+        "where attempts come late all the time, rules are evaluated again from little more than an hour before them",
+        arguments: [20, 100]
+    )
     func steadilyLate(by lateness: Int) async throws {
         try await withTraffic { pool, traffic, evaluator in
             try await traffic.add(0..<400, attempts: 100, bad: 0)

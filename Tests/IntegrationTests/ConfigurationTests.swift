@@ -66,6 +66,34 @@ struct ConfigurationTests {
         }
     }
 
+    @Test("the systemd unit hands out every file that deploy/pushwatch.example.yml names, and the service reads what it is handed")
+    func unit() async throws {
+        let root = ProjectDirectory.root
+        let unit = try String(contentsOfFile: root + "/deploy/systemd/pushwatch.service", encoding: .utf8)
+        let example = try String(contentsOfFile: root + "/deploy/pushwatch.example.yml", encoding: .utf8)
+        let handedOut = unit.matches(of: /(?m)^LoadCredential=\S+:(\S+)$/).map { String($0.1) }
+        // Directories are read where they are.
+        let named = example.matches(of: /(?m)^ +([a-zA-Z]+): (\/etc\/pushwatch\/\S+)$/).filter { $0.1 != "directory" }.map { String($0.2) }
+        #expect(Set(handedOut) == Set(named).union(["/etc/pushwatch/pushwatch.yml"]))
+        try await withTestDirectory { directory in
+            var environment: [String: String] = [:]
+            for line in unit.split(separator: "\n") where line.hasPrefix("Environment=") {
+                for match in line.matches(of: /(PUSHWATCH_[A-Z_]+)=(\S+)/) {
+                    environment[String(match.1)] = String(match.2).replacing("%d", with: directory)
+                }
+            }
+            let files = [
+                "pushwatch.yml": example, "database-url": "postgresql://one@db.internal/pushwatch",
+                "admin-database-url": "postgresql://owner@db.internal/pushwatch",
+                "token-keys": try String(contentsOfFile: TestTokenKeys.file, encoding: .utf8),
+            ]
+            for (name, content) in files { try content.write(toFile: directory + "/" + name, atomically: true, encoding: .utf8) }
+            let loaded = try await ServerConfiguration.load(file: directory + "/pushwatch.yml", environment: environment)
+            #expect(loaded.databaseURL.contains("one@") && loaded.adminDatabaseURL.contains("owner@") && loaded.tokenKeys != nil)
+            #expect(loaded.apns?.keyFile == directory + "/apns.p8" && loaded.fcm?.serviceAccountFile == directory + "/firebase.json")
+        }
+    }
+
     @Test("the environment overrides the file")
     func precedence() async throws {
         try await withTestDirectory { directory in

@@ -144,6 +144,28 @@ extension WholeService {
             }
         }
 
+        @Test("what the owner of the tables alone may do, commands do with its address")
+        func owner() async throws {
+            try await withDatabaseURL { database in
+                try await withTestDirectory { directory in
+                    let file = directory + "/old.ndjson"
+                    // Of a day without a partition.
+                    let text = SampleAttempt(id: "old", at: .now() - .seconds(20 * 86_400)).text + "\n"
+                    try text.write(toFile: file, atomically: true, encoding: .utf8)
+                    try await withLogin("pushwatch_sender", database) { login in
+                        let settings = ["PUSHWATCH_DATABASE_URL": login.url, "PUSHWATCH_ADMIN_DATABASE_URL": database]
+                        for arguments in [
+                            ["keys", "create", "--name", "one", "--scope", "alerts:read"], ["keys", "list"], ["fsck", "--check", "alerts"],
+                            ["attempts", "import", file],
+                        ] {
+                            let done = try await Shell.run(ServerProcess.binary, arguments, environment: settings)
+                            #expect(done.code == 0, "\(arguments): \(done.output)")
+                        }
+                    }
+                }
+            }
+        }
+
         @Test(
             "who ends silent subjects, and who samples them for alerts, reads what confirms them",
             arguments: ["pushwatch_sender", "pushwatch_alerter"]

@@ -46,6 +46,7 @@ extension WholeService {
                     }
                     try await expectMetrics(of: other)
                     #expect(try await other.terminate().code == 0)
+                    #expect(try await store.running().count == 1, "one that has ended does not run any more")
                 }
             }
         }
@@ -56,8 +57,8 @@ extension WholeService {
                 let lines = try await server.api.get("/metrics").text.split(separator: "\n").map(String.init)
                 return lines.contains("pushwatch_instances 2") ? lines : nil
             }
-            for subject in ["version", "credentials"] {
-                #expect(lines.contains("pushwatch_instances_differ{subject=\"\(subject)\"} 1"), "\(subject)")
+            for (subject, value) in [("version", 1), ("credentials", 1), ("token_keys", 0)] {
+                #expect(lines.contains("pushwatch_instances_differ{subject=\"\(subject)\"} \(value)"), "\(subject)")
             }
             #expect(lines.contains { $0.hasPrefix("pushwatch_instance_info{") && $0.contains("version=") && $0.hasSuffix(" 1") })
             let accepted = lines.filter { $0.hasPrefix("pushwatch_credential_accepted_seconds{") }

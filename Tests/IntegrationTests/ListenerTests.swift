@@ -18,10 +18,23 @@ struct ListenerTests {
                     let api = API(url: url, bearer: RunningServer.bootstrapKey, caFile: configuration.tls?.certificateFile)
                     try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
                     #expect(try await api.get("/attempts?uid=nobody").status == 200)
+                    try await checkHealth(url, certificate: configuration.tls?.certificateFile)
                     let plain = API(url: url.replacing("https:", with: "http:"), bearer: nil)
                     await #expect(throws: (any Error).self) { try await plain.get("/health") }
                 }
             }
+        }
+    }
+
+    /// The health check of both images, with the port and the certificate of a listener.
+    private func checkHealth(_ url: String, certificate: String? = nil) async throws {
+        let port = try #require(URL(string: url)?.port)
+        let settings = ["PUSHWATCH_HTTP_PORT": "\(port)", "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE": certificate ?? ""]
+        for file in ["Dockerfile", "deploy/docker/Dockerfile"] {
+            let text = try ReadmeTests.text(file)
+            let command = try #require(text.firstMatch(of: /HEALTHCHECK [^\n]+\n +CMD ([^\n]+)\n/)).1
+            let done = try await Shell.run("/bin/sh", ["-c", String(command)], environment: settings)
+            #expect(done.code == 0, "\(file): \(done.output)")
         }
     }
 
@@ -47,6 +60,7 @@ struct ListenerTests {
             let operators = API(url: configuration.externalURL, bearer: RunningServer.bootstrapKey)
             try await withServer(configuration) { url in
                 let callers = API(url: url, bearer: RunningServer.bootstrapKey)
+                try await checkHealth(url)
                 for api in [callers, operators] {
                     try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
                     for path in ["/attempts?uid=nobody", "/audiences"] { #expect(try await api.get(path).status == 200, "\(path)") }

@@ -15,11 +15,12 @@ extension WholeService {
             return parts.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
         }
 
-        private func run(_ block: String, on database: String, in directory: String) async throws {
+        private func run(_ block: String, on database: String, superuser: String, in directory: String) async throws {
             let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
             let programs = URL(fileURLWithPath: ServerProcess.binary).deletingLastPathComponent().path
             let environment = [
-                "PATH": "\(programs):\(path)", "DATABASE": database, "PUSHWATCH_MIGRATIONS_DIRECTORY": ProjectDirectory.migrations,
+                "PATH": "\(programs):\(path)", "DATABASE": database, "SUPERUSER": superuser,
+                "PUSHWATCH_MIGRATIONS_DIRECTORY": ProjectDirectory.migrations,
             ]
             let done = try await Shell.run(
                 "/usr/bin/timeout",
@@ -30,7 +31,9 @@ extension WholeService {
             #expect(done.code == 0, "\(block)\n\(done.output)")
         }
 
-        @Test("a backup taken under load holds what was acknowledged before; the service goes on with it, and takes in what is sent again")
+        @Test(
+            "a backup taken under load holds the roles and what was acknowledged before; the service goes on, and takes in what is sent again"
+        )
         func restored() async throws {
             let blocks = try Self.blocks()
             try #require(blocks.count == 2)
@@ -41,13 +44,17 @@ extension WholeService {
                 let old = ScratchCluster(in: directory + "/old")
                 defer { old.crash() }
                 try await old.start()
-                let first = try await ServerProcess.start(database: old.url, arguments: ["--migrate"])
+                let oldOwner = try await old.makeOwner()
+                let first = try await ServerProcess.start(database: oldOwner, arguments: ["--migrate"])
                 try await first.waitUntilReady()
+                try await withPool(oldOwner) { pool in
+                    _ = try await pool.execute("CREATE ROLE pushwatch_one LOGIN IN ROLE pushwatch_ingest")
+                }
                 let load = PostingLoad(url: first.api.url)
                 let acknowledged = try await load.run(posters: 4) {
                     try await load.progress(2_000)
                     let acknowledged = load.attempts
-                    try await run(blocks[0], on: old.url, in: directory)
+                    try await run(blocks[0], on: oldOwner, superuser: old.url, in: directory)
                     try await load.progress(200)
                     return acknowledged
                 }
@@ -57,7 +64,8 @@ extension WholeService {
                 let new = ScratchCluster(in: directory + "/new")
                 defer { new.crash() }
                 try await new.start()
-                try await run(blocks[1], on: new.url, in: directory)
+                let newOwner = try await new.makeOwner()
+                try await run(blocks[1], on: newOwner, superuser: new.url, in: directory)
                 try await withPool(new.url) { pool in
                     let ledger = Ledger(session: pool)
                     #expect(try await ledger.found(acknowledged) == acknowledged.count)
@@ -68,10 +76,14 @@ extension WholeService {
                     let ingest = try await pool.query("SELECT has_table_privilege('pushwatch_ingest', 'pushSends', 'INSERT')")
                     let (analystReads, ingestWrites) = (try analyst[0].decode(Bool.self), try ingest[0].decode(Bool.self))
                     #expect(analystReads && ingestWrites)
+                    let logins = try await pool.query(
+                        "SELECT rolname::text, rolconnlimit FROM pg_roles WHERE rolname LIKE 'pushwatch_%' AND rolcanlogin ORDER BY rolname"
+                    ).map { try $0.decode((String, Int32).self) }
+                    #expect(logins.map(\.0) == ["pushwatch_analyst", "pushwatch_one"] && logins.map(\.1) == [8, -1], "\(logins)")
                 }
 
                 // Senders send again what they have no answer for, and more.
-                let second = try await ServerProcess.start(database: new.url)
+                let second = try await ServerProcess.start(database: newOwner)
                 try await second.waitUntilReady()
                 let again = PostingLoad(url: second.api.url)
                 try await again.run(posters: 4) { try await again.progress(3_000) }

@@ -80,10 +80,25 @@ extension WholeService {
         func endsDraining(wasReady: Bool, seconds: Int) async throws {
             let health = Health()
             if wasReady { health.markStarted() }
-            let group = ServiceGroup(services: [DrainSignal(health: health, duration: .seconds(seconds))], logger: .silent)
+            let group = ServiceGroup(services: [DrainSignal(health: health, duration: .seconds(seconds), logger: .silent)], logger: .silent)
             await group.triggerGracefulShutdown()
             try await group.run()
             #expect(await health.readiness().status == "draining")
+        }
+
+        @Test("the log says which version starts with which roles, and that it ends; it says nothing twice")
+        func log() async throws {
+            let log = RecordingLog()
+            var configuration = ServerConfiguration.bare("postgresql://nobody@127.0.0.1:1/none")
+            configuration.version = "1.2.3"
+            configuration.roles = [.send, .api]
+            try await withServer(configuration, logger: log.logger) { _ in }
+            let events = log.events.filter { ["starting", "ending", "ended"].contains("\($0.message)") }
+            #expect(events.map { "\($0.level) \($0.message)" } == ["notice starting", "notice ending", "notice ended"])
+            let start = try #require(events.first?.metadata)
+            #expect(start == ["version": "1.2.3", "roles": "api,send", "addresses": "http://127.0.0.1:0"])
+            #expect(events.dropFirst().first?.metadata == ["drainSeconds": "0"])
+            #expect(!log.events.contains { $0.source == "HummingbirdCore" }, "\(log.events.map(\.message))")
         }
 
         @Test("a client that reads no response and a request that never ends take their limit and no more of the time for a shutdown")

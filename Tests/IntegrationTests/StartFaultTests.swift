@@ -84,6 +84,7 @@ extension WholeService {
                 ] {
                     let done = try await serve(settings)
                     #expect(done.code == 3 && done.output.contains(sentence), "\(done.output)")
+                    #expect(!done.output.contains("CancellationError"), "\(done.output)")
                 }
             }
         }
@@ -123,6 +124,31 @@ extension WholeService {
             }
         }
 
+        @Test("a file of users' keys without a usable one ends the start with exit code 3 and names the setting")
+        func brokenKeySet() async throws {
+            try await withTestDirectory { directory in
+                let file = directory + "/jwks.json"
+                for text in ["not a key set", #"{"keys": []}"#] {
+                    try text.write(toFile: file, atomically: true, encoding: .utf8)
+                    let done = try await serve(["USERS_JWKS": file, "USERS_ISSUER": "https://issuer.example"], ["--role", "api"])
+                    #expect(done.code == 3, "\(done.output)")
+                    #expect(done.output.contains("(`users.jwks`): \(file) cannot be used: no JWKS with a usable key"), "\(done.output)")
+                }
+            }
+        }
+
+        @Test("while users' keys cannot be loaded from their address, readiness is degraded before the first user comes")
+        func keySetAway() async throws {
+            let users = ServerConfiguration.Users(issuer: UserIssuer.issuer, audience: nil, jwks: "https://127.0.0.1:1/jwks")
+            try await withServer(adjust: { $0.users = users }) { server in
+                try await eventually("readiness names the keys") {
+                    let ready = try await server.api.get("/health/ready")
+                    return ready.status == 200 && ready.json["status"] as? String == "degraded"
+                        && ready.text.contains("the keys of their issuer cannot be loaded: ")
+                }
+            }
+        }
+
         @Test("without a receiver but the log a start warns that nobody is notified")
         func withoutReceivers() async throws {
             try await withDatabaseURL { database in
@@ -139,11 +165,15 @@ extension WholeService {
             }
         }
 
-        @Test("SIGTERM while it waits for the database ends it with 0")
-        func terminatedWhileWaiting() async throws {
+        @Test("SIGTERM or SIGHUP while it waits for the database ends it with 0", arguments: [SIGTERM, SIGHUP])
+        func terminatedWhileWaiting(signal: Int32) async throws {
             let server = try await ServerProcess.start(database: "postgresql://nobody@127.0.0.1:1/none")
             #expect(try await server.api.get("/health").status == 200)
-            let end = try await server.terminate()
+            try await eventually("readiness names the cause") {
+                let ready = try await server.api.get("/health/ready").text
+                return ready.contains("cannot be reached: Connection refused") && ready.contains("limiters cannot be read")
+            }
+            let end = try await server.terminate(by: signal)
             #expect(end.code == 0, "\(server.log.suffix(2000))")
             #expect(end.took < .seconds(20))
         }

@@ -88,6 +88,28 @@ struct AlertTests {
         }
     }
 
+    @Test("an update that is sent twice alerts once; two minutes later it is another one")
+    func repeated() async throws {
+        try await withPager { routes in
+            let bench = routes.bench
+            let update = """
+                {"activityId": "p1", "contentState": \(Self.state("again")), "alert": {"title": "Pager", "body": "again"}}
+                """
+            for _ in 1...2 {
+                let answer = try await routes.call("\(Self.base)/update", .post, as: "service", update)
+                #expect(answer.status == .accepted && String(buffer: answer.body).contains(#""alertsWaiting":0"#))
+            }
+            try await bench.run()
+            #expect(try await routes.call("\(Self.base)/update", .post, as: "service", update).status == .accepted)
+            try await bench.run()
+            #expect(bench.apns.calls.count == 1)
+            bench.clock.advance(.seconds(121))
+            #expect(try await routes.call("\(Self.base)/update", .post, as: "service", update).status == .accepted)
+            try await bench.run()
+            #expect(alerts(routes) == ["again", "again"])
+        }
+    }
+
     /// Alerts that did not arrive, as their senders learn of them.
     private func undelivered(_ bench: LiveBench) async throws -> [JSONValue] {
         try await OutcomeStream(pool: bench.pool).page(after: .start, limit: 1000).outcomes.filter { $0["alert"] != nil }

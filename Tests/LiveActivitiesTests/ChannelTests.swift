@@ -138,6 +138,24 @@ struct ChannelTests {
         }
     }
 
+    @Test("who listens and has posted a token gets the end through it as well, without the alert: a phone that is away keeps no broadcast")
+    func endByToken() async throws {
+        try await ChannelTests.with { bench in
+            try await bench.listening("ann", "phone", 1)
+            try await bench.listening("bob", "phone-bob", 2)
+            #expect(try await bench.postToken("bob", "phone-bob", 2) == .rotate(1))
+            bench.apns.forget()
+            bench.apns.channels.forget()
+            bench.clock.advance(.seconds(2))
+            try await bench.score(phase: "ended", runs: 99, event: ("match_end", 1), alert: "RR won")
+            try await bench.run()
+            #expect(bench.apns.channels.calls("broadcast").first?.push?.alert?.title == .plain("RR won"))
+            let ends = bench.apns.calls("end")
+            #expect(ends.map(\.token) == [LiveBench.updateToken(2)] && ends.allSatisfy { $0.aps["alert"] == nil })
+            #expect(ends.allSatisfy { $0.contentState.contains(#""runs":99"#) })
+        }
+    }
+
     @Test("a channel whose match is deleted before all of its ends were sent is deleted at once")
     func matchIsGone() async throws {
         try await ChannelTests.with { bench in

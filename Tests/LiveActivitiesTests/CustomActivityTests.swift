@@ -141,6 +141,33 @@ struct CustomActivityTests {
         }
     }
 
+    @Test("a start of an activityId that is in use, for another user or device or with another state, is a conflict; the same again is not")
+    func otherStart() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            try await bench.phone("ann", "phone", 1)
+            try await bench.phone("ann", "tablet", 2)
+            try await bench.phone("bob", "bobs", 3)
+            let base = "/live-activities/PagerActivityAttributes"
+            let first = start().replacing(#""uid": "ann""#, with: #""uid": "ann", "deviceId": "phone""#)
+            #expect(try await routes.call("\(base)/start", .post, as: "service", first).status == .accepted)
+            let fine = state.replacing("Disk full", with: "Disk fine")
+            for other in [
+                start(), start().replacing(#""uid": "ann""#, with: #""uid": "bob""#), first.replacing("phone", with: "tablet"),
+                first.replacing(state, with: fine),
+            ] {
+                let answer = try await routes.call("\(base)/start", .post, as: "service", other)
+                #expect(answer.status == .conflict && String(buffer: answer.body).contains(#""conflict""#), "\(other)")
+            }
+            #expect(try await routes.call("\(base)/start", .post, as: "service", first).status == .ok)
+            let update = #"{"activityId": "p1", "contentState": \#(fine)}"#
+            #expect(try await routes.call("\(base)/update", .post, as: "service", update).status == .accepted)
+            #expect(try await routes.call("\(base)/start", .post, as: "service", first).status == .ok, "a late repetition")
+            try await bench.follows.unfollow(userId: "ann", matchId: "PagerActivityAttributes/p1", now: bench.now)
+            #expect(try await routes.call("\(base)/start", .post, as: "service", first).status == .ok)
+        }
+    }
+
     @Test(
         "P-G: what the type does not know is refused before anything leaves, with its place",
         arguments: [

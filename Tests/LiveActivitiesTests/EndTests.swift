@@ -339,6 +339,34 @@ struct EndTests {
         }
     }
 
+    @Test("what an app starts itself is not started for ten minutes, also on a device that is registered only after the follow")
+    func startsHere() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.follow("ann", from: "phone", startsHere: true)
+            try await bench.score("m2", phase: "scheduled", runs: 0)
+            try await bench.follow("ann", "m2", from: "phone", startsHere: true)
+            bench.clock.advance(.seconds(20))
+            try await bench.phone("ann", "phone", 1)
+            try await bench.phone("ann", "tablet", 2)
+            try await bench.run()
+            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(2)])
+            bench.apns.forget()
+            // What was not live is not started by the app.
+            try await bench.score("m2", runs: 1)
+            try await bench.run()
+            #expect(bench.apns.calls("start").count == 2)
+            bench.apns.forget()
+            bench.clock.advance(.seconds(579))
+            try await bench.run()
+            #expect(bench.apns.calls("start").isEmpty)
+            #expect(try await bench.states("ann", "phone") == ["pending"])
+            bench.clock.advance(.seconds(2))
+            try await bench.run()
+            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(1)])
+        }
+    }
+
     @Test("a follow that arrives after the end expires with the match, and no device waits for it")
     func lateFollow() async throws {
         try await LiveBench.with { bench in

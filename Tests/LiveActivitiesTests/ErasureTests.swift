@@ -28,6 +28,30 @@ struct ErasureTests {
         }
     }
 
+    @Test("of a user who is erased, Android devices are sent the end of what they show, by token, and nothing names the user")
+    func eraseAndroid() async throws {
+        try await LiveBench.with { bench in
+            try await bench.fcmDevice("ann", "android", 1)
+            try await bench.fcmDevice("ann", "browser", 2, platform: .web)
+            try await bench.fcmDevice("bob", "bobs", 3)
+            try await bench.score(runs: 1)
+            for user in ["ann", "bob"] { try await bench.follow(user) }
+            try await bench.run()
+            #expect(bench.android(1).map { $0.data("event") } == ["update"])
+            bench.clock.advance(.seconds(20))
+            try await bench.follow("ann", "m2")
+            try await bench.score(runs: 2)
+            bench.apns.forget()
+            try await bench.devices.erase(userId: "ann", requestId: "erase", recording: .test(at: bench.now))
+            #expect(try await bench.count("SELECT count(*) FROM pushDeliveries WHERE uid = 'ann'") == 0)
+            try await bench.run()
+            let ends = bench.android(1)
+            #expect(ends.map { $0.data("event") } == ["end"] && ends.first?.data("id") == "m1")
+            #expect(ends.first?.data("dismissAt") == "\(bench.now.seconds)" && ends.first?.data("endReason") == "device_unregistered")
+            #expect(bench.android(2).isEmpty && bench.android(3).map { $0.data("event") } == ["update"])
+        }
+    }
+
     @Test("a follow of a match that never comes ends after 90 days; one of a match that is known stays")
     func neverCame() async throws {
         try await LiveBench.with { bench in

@@ -119,10 +119,10 @@ struct SubjectTests {
             #expect(Set(bench.apns.calls.map(\.contentState)).count == 1)
             #expect(bench.apns.calls.allSatisfy { $0.aps["alert"]?["title"]?.string == "Goal" })
             bench.apns.forget()
-            #expect(
-                try await Self.put(routes, Self.state(1)).json["result"] == .string("accepted"),
-                "a state without a number has no order"
-            )
+            for goals in [2, 1] {
+                let answer = try await Self.put(routes, Self.state(goals))
+                #expect(answer.json["result"] == .string("accepted"), "a state without a number has no order")
+            }
             #expect(try await Self.put(routes, Self.state(0, #", "sequence": 7"#)).json["result"] == .string("stale"))
             try await bench.run()
             bench.apns.forget()
@@ -158,8 +158,37 @@ struct SubjectTests {
             try await Self.running(routes)
             let again = #"{"contentState": {"phase": "firstHalf", "minute": 12, "homeGoals": 0, "awayGoals": 0}}"#
             #expect(try await Self.put(routes, again).json["result"] == .string("unchanged"))
+            #expect(try await Self.put(routes, Self.state(0)).json["result"] == .string("unchanged"), "with its startAlert")
             try await routes.bench.run()
             #expect(routes.bench.apns.calls.isEmpty)
+            let other = Self.state(0).replacing("Kick-off", with: "Second half")
+            #expect(try await Self.put(routes, other).json["result"] == .string("accepted"))
+        }
+    }
+
+    @Test("an alert that is sent again with its state within two minutes alerts nobody again, unless it has a number of its own")
+    func repeatedAlert() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            try await Self.running(routes)
+            let alert = #", "alert": {"title": "Goal", "body": "1–0"}"#
+            func results(_ bodies: [String]) async throws -> [String?] {
+                var results: [String?] = []
+                for body in bodies {
+                    bench.clock.advance(.seconds(1))
+                    results.append(try await Self.put(routes, body).json["result"]?.string)
+                    try await bench.run()
+                }
+                return results
+            }
+            let goal = Self.state(1, alert)
+            #expect(try await results([goal, goal, Self.state(1), goal]) == ["accepted", "unchanged", "unchanged", "unchanged"])
+            #expect(bench.apns.calls.count == 3)
+            let others = [Self.state(1, alert.replacing("1–0", with: "1–0, 12'")), Self.state(1, alert + #", "sequence": 1"#)]
+            #expect(try await results(others + [Self.state(2, alert)]) == ["accepted", "accepted", "accepted"])
+            bench.clock.advance(.seconds(121))
+            #expect(try await results([Self.state(2, alert)]) == ["accepted"])
+            #expect(bench.apns.calls.filter { $0.aps["alert"] != nil }.count == 15)
         }
     }
 
@@ -186,7 +215,7 @@ struct SubjectTests {
             #expect(try await Self.put(routes, Self.state(0, #", "sequence": 5, "freshFor": 3600"#)).json["result"] == .string("accepted"))
             bench.clock.advance(.seconds(601))
             #expect(try await feed(3600, "confirmed"))
-            #expect(try await Self.put(routes, Self.state(0, #", "sequence": 6"#)).json["result"] == .string("accepted"))
+            #expect(try await Self.put(routes, Self.state(0, #", "sequence": 6"#)).json["result"] == .string("unchanged"))
             #expect(try await feed(3600, "confirmed"), "it stays as it is")
             let wrong = try await Self.put(routes, Self.state(0, #", "sequence": 7, "freshFor": 60"#))
             #expect(wrong.status == .unprocessableContent && wrong.json["pointer"]?.string == "/freshFor")

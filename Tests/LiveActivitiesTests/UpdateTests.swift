@@ -111,6 +111,24 @@ struct UpdateTests {
         }
     }
 
+    @Test("a token that was replaced and is posted once more, late, takes no place again, whether or not the app names the instance")
+    func lateRepetition() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            #expect(try await bench.postToken("ann", "phone", 9) == .rotate(1))
+            #expect(try await bench.postToken("ann", "phone", 1) == .unchanged(1))
+            #expect(try await bench.postToken("ann", "phone", 1, instance: 1) == .unchanged(1))
+            bench.apns.forget()
+            try await bench.score(runs: 2)
+            try await bench.run()
+            #expect(bench.apns.calls.map(\.token) == [LiveBench.updateToken(9)])
+            #expect(try await bench.postToken("ann", "phone", 8) == .rotate(1))
+            try await bench.follows.unfollow(userId: "ann", matchId: "m1", now: bench.now)
+            #expect(try await bench.postToken("ann", "phone", 9) == .activityEnded)
+        }
+    }
+
     @Test("a failed update is sent again after a rest, as the newest state by then")
     func failure() async throws {
         try await LiveBench.with { bench in

@@ -100,6 +100,26 @@ struct HeartbeatTests {
         }
     }
 
+    @Test(
+        "what is waited for is the fault until something is written, without names",
+        arguments: [
+            (#"connection to server at "127.0.0.1", port 1 failed: Connection refused"#, "Connection refused"),
+            (
+                #"connection to server at "db" (10.0.0.1), port 5432 failed: FATAL:  password authentication failed for user "one""#,
+                "password authentication failed for user …"
+            ),
+            (#"could not translate host name "db" to address: unknown"#, "could not translate host name … to address: unknown"),
+        ]
+    )
+    func waiting(message: String, cause: String) async throws {
+        try await withHeartbeat { heartbeat, _ in
+            heartbeat.waits(because: PostgresError(.connectionFailure, message))
+            #expect(await heartbeat.fault() == "the database cannot be reached: \(cause)")
+            try await heartbeat.beat()
+            #expect(await heartbeat.fault() == nil)
+        }
+    }
+
     @Test("a write that takes too long is a fault while it runs")
     func age() {
         var state = HeartbeatState()

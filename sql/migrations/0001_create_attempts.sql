@@ -320,18 +320,21 @@ CREATE TABLE instances (
     startedAt         timestamptz,
     roles             text[],
     credentials       jsonb,
+    tokenKeys         text[],
     clockAheadSeconds double precision
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
-COMMENT ON TABLE instances IS 'One row per instance, of its last day. It runs if `at` is of the last 30 seconds.';
+COMMENT ON TABLE instances IS 'One row per instance, of its last day. It runs if `at` is of the last 30 seconds and `version` is not NULL.';
 COMMENT ON COLUMN instances.instance IS 'Identifies the instance. A restarted instance is another one.';
 COMMENT ON COLUMN instances.at IS 'When the instance last wrote its row, by the database''s clock. It does so every two seconds.';
 COMMENT ON COLUMN instances.host IS 'Name of its host; NULL until its first report.';
-COMMENT ON COLUMN instances.version IS 'Version of Pushwatch; NULL until its first report.';
+COMMENT ON COLUMN instances.version IS 'Version of Pushwatch; NULL until its first report and after its end.';
 COMMENT ON COLUMN instances.startedAt IS 'When it started, by its own clock; NULL until its first report.';
 COMMENT ON COLUMN instances.roles IS 'Its roles: api, send, alert, live; NULL until its first report.';
 COMMENT ON COLUMN instances.credentials IS
     'Array of objects: name, id (changes with the key), provider, fault (why its newest file is not in use), acceptedAt; NULL until its first report.';
+COMMENT ON COLUMN instances.tokenKeys IS
+    'Ids of its keys for push tokens, the one that it encrypts with first; empty without keys; NULL until its first report.';
 COMMENT ON COLUMN instances.clockAheadSeconds IS
     'Seconds that its clock is ahead of the database''s; negative if it is behind; NULL until its first report.';
 

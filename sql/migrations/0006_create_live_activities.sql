@@ -13,6 +13,7 @@ CREATE TABLE follows (
     userId     text COLLATE "C" NOT NULL,
     matchId    text COLLATE "C" NOT NULL,
     deviceId   text COLLATE "C",
+    startsHereAt timestamptz,
     position   smallint,
     onlyDeviceId text COLLATE "C",
     followedAt timestamptz      NOT NULL,
@@ -29,7 +30,9 @@ COMMENT ON TABLE follows IS 'One row per user and followed subject. Deleted when
 COMMENT ON COLUMN follows.userId IS 'The user.';
 COMMENT ON COLUMN follows.matchId IS 'The subject: a matchId, or ''<attributesType>/<activityId>''.';
 COMMENT ON COLUMN follows.deviceId IS
-    'The device that it was followed from; NULL if it is not known. Every device of the user gets the activity.';
+    'The device that it was followed from, or whose app last said that it starts the activity; NULL if it is not known. Every device of the user gets the activity.';
+COMMENT ON COLUMN follows.startsHereAt IS
+    'When the app on deviceId last said, of a live subject, that it starts the activity itself; NULL if it did not.';
 COMMENT ON COLUMN follows.position IS
     'What the user wants first, from 1; NULL: after all that have a position, in the order of following.';
 COMMENT ON COLUMN follows.onlyDeviceId IS
@@ -285,6 +288,8 @@ CREATE TABLE liveActivities (
     environment          pushEnvironment  NOT NULL,
     updateToken          text,
     updateTokenHash      text COLLATE "C",
+    -- Of the token before. It may be posted once more, late, and is invalid then.
+    replacedTokenHash    text COLLATE "C",
     tokenRegisteredAt    timestamptz,
     -- Rejections of the update token that our own configuration may have caused. Two in succession end the activity.
     suspectRefusals      integer          NOT NULL DEFAULT 0,

@@ -34,7 +34,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
     ('attemptLatencies', 'minute, provider, app, upToMs, writerSlot, attempts'),
     ('attemptsPerMinute', 'minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, attempts,
         latencyMsSum, latencyCount'),
-    ('instances', 'instance, at, host, version, startedAt, roles, credentials, clockAheadSeconds'),
+    ('instances', 'instance, at, host, version, startedAt, roles, credentials, tokenKeys, clockAheadSeconds'),
     ('writerHeartbeats', 'minute, writer, reportedAt, uncommittedSince'),
     ('providerCodeDays', 'day, provider, code, firstAt, attempts'),
     ('foldedLabelDays', 'day, author, label, attempts, foldedAt'),
@@ -90,7 +90,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
         undoneBy, effectiveTo'),
 
     ('feedMinutes', 'minute, feed, subjects, followers, silentSeconds'),
-    ('follows', 'userId, matchId, deviceId, position, onlyDeviceId, followedAt, expiresAt'),
+    ('follows', 'userId, matchId, deviceId, startsHereAt, position, onlyDeviceId, followedAt, expiresAt'),
     ('activeMatches', 'matchId, phase, displayState, seq, stateTimestamp, stateBuiltAt, previousScores, cooldowns, lastBalls,
         pollerState, feedUrl, feedPriority, owner, leaseUntil, epoch, startPriority, startsAt, wentLiveAt, endedAt,
         lastUpdatedAt, confirmedAt, freshFor, expiresAt, releasedAt'),

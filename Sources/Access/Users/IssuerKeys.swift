@@ -7,7 +7,7 @@ import JWTKit
 struct IssuerKeys: Sendable {
     /// The bytes are not a JWKS with at least one usable key.
     struct Unusable: Error, CustomStringConvertible {
-        var description: String { "the JWKS has no usable key: RSA from 2,048 bits for RS256, or P-256 for ES256" }
+        var description: String { "no JWKS with a usable key: RSA from 2,048 bits for RS256, or P-256 for ES256" }
     }
 
     private struct Document: Decodable {
@@ -35,7 +35,7 @@ struct IssuerKeys: Sendable {
     private var byId: [String: Verifier] = [:]
 
     init(jwks bytes: [UInt8]) async throws {
-        let document = try JSONDecoder().decode(Document.self, from: Data(bytes))
+        guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)) else { throw Unusable() }
         for entry in document.keys where entry.use == nil || entry.use == "sig" {
             guard var key = entry.key, let algorithm = Self.algorithm(of: key) else { continue }
             let id = key.keyIdentifier ?? JWKIdentifier(string: "")

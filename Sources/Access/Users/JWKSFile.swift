@@ -6,4 +6,14 @@ package enum JWKSFile {
     package static func loader(path: String) -> UserTokenVerifier.Loader {
         { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
     }
+
+    /// Why the keys of the file cannot be used; nil when they can.
+    package static func fault(path: String) async -> String? {
+        do {
+            _ = try await IssuerKeys(jwks: loader(path: path)())
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
 }

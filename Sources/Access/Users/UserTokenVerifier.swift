@@ -5,8 +5,8 @@ import ServiceKit
 
 /// Verifies app users' tokens (JWT, RS256 or ES256) against the keys of one issuer.
 ///
-/// Keys are loaded when first needed, every ten minutes, and when a token names a key that is not there; at most one load a
-/// minute, however many such tokens come. While loading fails, the keys last loaded stay in use.
+/// Keys are loaded by `keep`, and when a token names a key that is not there; at most one load a minute, however many such tokens come. While
+/// loading fails, the keys last loaded stay in use.
 package actor UserTokenVerifier {
     /// Gets the bytes of the issuer's JWKS, from a file or over HTTPS. Has to end in a few seconds.
     package typealias Loader = @Sendable () async throws -> [UInt8]
@@ -17,8 +17,9 @@ package actor UserTokenVerifier {
     private let logger: Logger
     private var keys: IssuerKeys?
     private var tried: Timestamp?
-    /// The newest load failed: the keys are those of one before.
-    private var hasFailed = false
+    /// Why the newest load failed: the keys are those of one before.
+    private var failure: String?
+    private var hasFailed: Bool { failure != nil }
     private var isLoading = false
     private let loading = SharedWork<Void>()
 
@@ -45,6 +46,15 @@ package actor UserTokenVerifier {
         return claims.sub ?? ""
     }
 
+    /// Why there are no keys; nil once some were loaded, and before the first load has ended.
+    package var fault: String? { keys == nil ? failure : nil }
+
+    /// Loads the keys if there are none, or those are ten minutes old: so that no user waits for them. Throws only if the task is cancelled.
+    package func keep(now: Timestamp) async throws {
+        guard !isLoading, isDue(nil, now: now) else { return }
+        try await loading.value { try await refresh(nil, now: now) }
+    }
+
     private func keys(for header: TokenHeader, now: Timestamp) async throws -> IssuerKeys {
         // A user whose key is known does not wait for a load that another one began.
         if isLoading ? keys?.canVerify(header) != true : isDue(header, now: now) {
@@ -57,28 +67,30 @@ package actor UserTokenVerifier {
         return keys
     }
 
-    private func isDue(_ header: TokenHeader, now: Timestamp) -> Bool {
+    /// - Parameter header: of the token that needs a key; nil: any key will do.
+    private func isDue(_ header: TokenHeader?, now: Timestamp) -> Bool {
         guard let tried else { return true }
         // In either direction: a clock that was ahead and is set back does not keep the keys for longer, and requests that come in another
         // order than their `now` do not load them again.
         let age = max(now - tried, tried - now)
         // Where a load failed the minimum age is lower: users wait for it.
-        if keys == nil || hasFailed && keys?.canVerify(header) != true { return age >= .seconds(5) }
-        return age >= Self.maximumAge || (age >= Self.minimumAge && keys?.canVerify(header) != true)
+        let canVerify = keys.map { keys in header.map { keys.canVerify($0) } ?? true } ?? false
+        if keys == nil || hasFailed && !canVerify { return age >= .seconds(5) }
+        return age >= Self.maximumAge || (age >= Self.minimumAge && !canVerify)
     }
 
     /// Throws only if the task is cancelled: then nothing is known of the issuer, and another user's request loads the keys.
-    private func refresh(_ header: TokenHeader, now: Timestamp) async throws {
+    private func refresh(_ header: TokenHeader?, now: Timestamp) async throws {
         // Another one's load may have ended since this one was found to be due.
         guard isDue(header, now: now) else { return }
         isLoading = true
         defer { isLoading = false }
         do {
             keys = try await IssuerKeys(jwks: load())
-            hasFailed = false
+            failure = nil
         } catch {
             try Task.checkCancellation()
-            hasFailed = true
+            failure = "\(error)"
             logger.warning("the keys of the user tokens' issuer were not loaded", metadata: ["error": "\(error)", "issuer": "\(issuer)"])
         }
         tried = now

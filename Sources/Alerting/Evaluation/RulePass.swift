@@ -193,7 +193,7 @@ struct RulePass {
                 }
             }
         }
-        let enrichment = AlertEnrichment(
+        let beginnings = AlertBeginnings(
             rule: rule,
             pool: pool,
             configuration: configuration,
@@ -204,7 +204,7 @@ struct RulePass {
             silences: silences,
             causes: causes
         )
-        return try await enrichment.enriched(changes.changes)
+        return try await beginnings.completed(changes.changes)
     }
 
     /// The newest numbers of an alert that goes on.

@@ -6,11 +6,16 @@ package enum Preflight: Sendable {
     /// It ends without a try.
     case end(DeliveryNext)
 
+    /// A delivery whose token this process has no key for is claimed again after this: another may have it, or this one after a restart.
+    static let missingKeyInterval = Duration.seconds(30)
+
     package static func decide(_ delivery: ClaimedDelivery, now: Timestamp) -> Preflight {
+        // It ended when the newer one came; that it is cancelled or expires afterwards changes nothing.
+        if delivery.newestVerdict == .superseded { return .end(.superseded) }
         if delivery.isCancelled { return .end(.cancelled) }
         if delivery.expiresAt <= now { return .end(.dead(.expired, reason: nil, providerErrorCode: nil)) }
         switch delivery.newestVerdict {
-        case .superseded: return .end(.superseded)
+        case .superseded, .supersededAtToken: return .end(.superseded)
         case .waits(let until): return .end(.retry(at: until, after: nil))
         case .newest where delivery.newestKeys != nil && now > delivery.claimedAt + NewestQueries.startLimit:
             return .end(.retry(at: now, after: nil))
@@ -19,11 +24,13 @@ package enum Preflight: Sendable {
         switch delivery.queuedContent {
         case .push(_, let token, _): return .send(token)
         case .notBefore(let moment): return .end(.retry(at: moment, after: .unknown))
-        case .unreachable(let code): return .end(.dead(.unreachable, reason: nil, providerErrorCode: code))
         case .notWanted: return .end(.cancelled)
-        case nil: break
+        case .unreadable, nil: break
         }
-        if delivery.tokenFault != nil { return .end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenUnreadable")) }
+        if let fault = delivery.unreadable {
+            guard fault.isKeyMissing else { return .end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenUnreadable")) }
+            return .end(.retry(at: min(now + missingKeyInterval, delivery.expiresAt), after: .unknown))
+        }
         if delivery.tokenState == .inactive { return .end(.dead(.unreachable, reason: nil, providerErrorCode: "TokenInactive")) }
         guard let token = delivery.token else { return .end(.dead(.unreachable, reason: nil, providerErrorCode: "DeviceNotRegistered")) }
         switch delivery.tokenState {

@@ -20,11 +20,13 @@ enum DeviceQueries {
     }
 
     /// A shared phone: the token or the device was another user's, or the app was installed anew and has another deviceId. The start token
-    /// belongs to the same installation, so it leaves with it; the answer holds it as it was.
+    /// belongs to the same installation, so it leaves with it; the answer holds it as it was, and whether the push token is the same.
     static func takeFromOthers(_ registration: DeviceRegistration, now: Timestamp) -> Query {
         """
         WITH previous AS MATERIALIZED (
-            SELECT userId, deviceId, pushToStartToken, pushToStartTokenHash, pushToStartTokenState FROM devices
+            SELECT userId, deviceId, pushToStartToken, pushToStartTokenHash, pushToStartTokenState,
+                pushTokenHash = \(registration.token.hash.rawValue) AS hasSamePushToken
+            FROM devices
             WHERE app = \(registration.app) AND (userId, deviceId) <> (\(registration.userId), \(registration.deviceId)) AND (
                 (tokenState <> 'inactive' AND pushTokenHash = \(registration.token.hash.rawValue)
                     AND provider = \(registration.provider.rawValue))
@@ -37,7 +39,7 @@ enum DeviceQueries {
             pushToStartTokenSince = CASE WHEN d.pushToStartTokenState <> 'inactive' THEN \(now) ELSE d.pushToStartTokenSince END,
             pushToStartTokenState = CASE WHEN d.pushToStartTokenState IS NOT NULL THEN 'inactive'::deviceTokenState END
         FROM previous p WHERE d.userId = p.userId AND d.deviceId = p.deviceId
-        RETURNING p.userId, p.deviceId, p.pushToStartToken, p.pushToStartTokenHash, p.pushToStartTokenState
+        RETURNING p.userId, p.deviceId, p.pushToStartToken, p.pushToStartTokenHash, p.pushToStartTokenState, p.hasSamePushToken
         """
     }
 

@@ -27,7 +27,7 @@ package struct DeviceStore: Sendable {
         cipher: TokenCipher,
         record: @escaping AttemptRecorder,
         onRemoval: @escaping RemovalHandler = { _, _, _ in },
-        onErasure: @escaping ErasureHandler = { _, _, _ in },
+        onErasure: @escaping ErasureHandler = { _, _, _, _ in [] },
         limit: Int = DeviceStore.standardLimit
     ) {
         self.pool = pool
@@ -57,7 +57,7 @@ package struct DeviceStore: Sendable {
     /// Stores the device and takes its tokens from devices that had them, with one `register` attempt; all or nothing.
     ///
     /// Registering again reactivates a token that was off or suspect: the app has just been given it. A start token comes along when
-    /// another user signs in on the same device.
+    /// another user signs in on the same device with the same push token.
     private func store(
         _ registration: DeviceRegistration,
         secret: UnregisterSecret,
@@ -87,7 +87,7 @@ package struct DeviceStore: Sendable {
             }
             if let inheriting = try inherit(previousOwners, by: device, on: connection, now: now) { device = inheriting }
             for previousOwner in previousOwners {
-                if previousOwner.deviceId == device.deviceId {
+                if previousOwner.isSamePhone(as: device) {
                     try connection.execute(TypedStartTokenQueries.move(from: previousOwner.userId, to: device, now: now))
                 }
                 try connection.execute(TypedStartTokenQueries.forget(userId: previousOwner.userId, deviceId: previousOwner.deviceId))
@@ -108,7 +108,7 @@ package struct DeviceStore: Sendable {
         now: Timestamp
     ) throws -> Device? {
         guard device.startToken.map({ $0.state == .inactive }) ?? true,
-            let inheritedFrom = previousOwners.first(where: { $0.deviceId == device.deviceId && $0.hasUsableStartToken }),
+            let inheritedFrom = previousOwners.first(where: { $0.isSamePhone(as: device) && $0.hasUsableStartToken }),
             let token = inheritedFrom.startToken, let hash = inheritedFrom.startTokenHash
         else { return nil }
         return try connection.query(StartTokenQueries.inherit(token, hash: hash, by: device, now: now)).first.map(Device.init)
@@ -245,11 +245,15 @@ private struct PreviousOwner {
     let startToken: String?
     let startTokenHash: String?
     let startTokenState: String?
+    private let hasSamePushToken: Bool
 
     init(_ row: Row) throws {
-        (userId, deviceId, startToken, startTokenHash, startTokenState) =
-            try row.decode((String, String, String?, String?, String?).self)
+        (userId, deviceId, startToken, startTokenHash, startTokenState, hasSamePushToken) =
+            try row.decode((String, String, String?, String?, String?, Bool).self)
     }
+
+    /// A deviceId is no secret: only who has the push token as well is on that phone, and gets its start tokens.
+    func isSamePhone(as device: Device) -> Bool { hasSamePushToken && deviceId == device.deviceId }
 
     var hasUsableStartToken: Bool { startTokenState.map { $0 != TokenState.inactive.rawValue } ?? false }
     var removal: DeviceRemoval { DeviceRemoval(userId: userId, deviceId: deviceId, cause: .moved) }

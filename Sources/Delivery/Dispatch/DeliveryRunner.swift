@@ -1,14 +1,20 @@
+import Logging
 import Providers
 import PushContract
+import Synchronization
 
 /// One delivery from its claim to its outcome. By reference, as each delivery under way uses it.
 final class DeliveryRunner: Sendable {
     private let pipeline: PushPipeline<QueueDeliveries>
     private let delays: RetryDelays
+    private let logger: Logger
+    /// What was logged of tokens that cannot be decrypted: each key once.
+    private let loggedFaults = Mutex<Set<TokenCipherError>>([])
 
-    init(pipeline: PushPipeline<QueueDeliveries>, delays: RetryDelays) {
+    init(pipeline: PushPipeline<QueueDeliveries>, delays: RetryDelays, logger: Logger) {
         self.pipeline = pipeline
         self.delays = delays
+        self.logger = logger
     }
 
     /// Returns when the outcome is handed to its writer.
@@ -53,11 +59,20 @@ final class DeliveryRunner: Sendable {
         // Time goes on from the database's own reading: this machine's clock may be off.
         let (claimedAt, receivedAt) = (delivery.claimedAt, delivery.receivedAt)
         let databaseNow: @Sendable () -> Timestamp = { claimedAt + (ContinuousClock.now - receivedAt) }
+        if let fault = delivery.unreadable { log(fault) }
         switch Preflight.decide(delivery, now: databaseNow()) {
         case .end(let next): return .end(next, at: databaseNow())
         case .send(let token):
             return .send(PreparedPush(delivery.push(to: token, clock: databaseNow), lease: delivery.lease, now: pipeline.now()))
         }
+    }
+
+    private func log(_ fault: TokenCipherError) {
+        guard loggedFaults.withLock({ $0.insert(fault).inserted }) else { return }
+        logger.error(
+            fault.isKeyMissing ? "a key of push tokens is missing; deliveries wait" : "push tokens are damaged; deliveries end",
+            metadata: ["error": "\(fault)"]
+        )
     }
 
     @inline(never)

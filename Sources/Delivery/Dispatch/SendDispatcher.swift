@@ -58,7 +58,7 @@ package final class SendDispatcher: Service, Sendable {
             writeTimeout: configuration.lease,
             logger: logger
         )
-        runner = DeliveryRunner(pipeline: pipeline, delays: configuration.delays)
+        runner = DeliveryRunner(pipeline: pipeline, delays: configuration.delays, logger: logger)
     }
 
     /// When each credential was last accepted.

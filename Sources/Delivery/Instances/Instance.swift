@@ -30,6 +30,8 @@ package struct Instance: Sendable, Hashable, Codable {
     package var startedAt: Timestamp
     package var roles: [String]
     package var credentials: [Credential]
+    /// Ids of its keys for push tokens, the one that it encrypts with first.
+    package var tokenKeys: [String]
     /// How far its clock is ahead of the database's.
     package var clockAheadSeconds: Double
     package var seenAt: Timestamp
@@ -41,6 +43,7 @@ package struct Instance: Sendable, Hashable, Codable {
         startedAt: Timestamp,
         roles: [String],
         credentials: [Credential],
+        tokenKeys: [String] = [],
         clockAheadSeconds: Double = 0,
         seenAt: Timestamp
     ) {
@@ -50,6 +53,7 @@ package struct Instance: Sendable, Hashable, Codable {
         self.startedAt = startedAt
         self.roles = roles
         self.credentials = credentials
+        self.tokenKeys = tokenKeys
         self.clockAheadSeconds = clockAheadSeconds
         self.seenAt = seenAt
     }
@@ -61,6 +65,11 @@ package struct Instance: Sendable, Hashable, Codable {
         let tenths = (abs(clockAheadSeconds) * 10).rounded() / 10
         return tenths < 1 ? "agrees" : "\(tenths) s \(clockAheadSeconds > 0 ? "ahead" : "behind")"
     }
-    /// Whether it uses its credentials: to push, or to know which apps can be sent to.
+    /// Why what other keys encrypted may not be encrypted with this key alone yet; nil where it may.
+    package func rotationFault(_ keyId: String) -> String? {
+        guard usesCredentials, let current = tokenKeys.first, current != keyId else { return nil }
+        return tokenKeys.contains(keyId) ? "\(name) encrypts with \(current)" : "\(name) does not have it"
+    }
+    /// Whether it uses its credentials, to push or to know which apps can be sent to, and its keys for push tokens.
     var usesCredentials: Bool { !Set(roles).isDisjoint(with: ["api", "send", "live"]) }
 }

@@ -5,7 +5,7 @@ import PushContract
 import ServiceKit
 import ServiceLifecycle
 
-/// Reports what this process is, and publishes how the running instances differ.
+/// Reports what this process is until it ends, and publishes how the running instances differ.
 package struct InstanceReporter: Service {
     private static let interval = Duration.seconds(10)
 
@@ -31,13 +31,19 @@ package struct InstanceReporter: Service {
             try await store.report(report())
             gauge(try await store.running())
         }.run()
+        // What is not withdrawn counts as running for 30 s more. A database that does not answer keeps no shutdown.
+        do {
+            try await WorkDeadline.$current.withValue(WorkDeadline(.seconds(5))) { try await store.withdraw(report().instance) }
+        } catch {
+            logger.debug("the instance's end could not be reported", metadata: ["error": "\(error)"])
+        }
     }
 
     private func gauge(_ running: [Instance]) {
         let own = report().instance.lowercased()
         Gauge(label: "pushwatch_instances").record(running.count)
-        let differences = Set(InstanceDifference.all(of: running).map { $0.subject == "version" ? "version" : "credentials" })
-        for subject in ["version", "credentials"] {
+        let differences = Set(InstanceDifference.all(of: running).map(\.label))
+        for subject in InstanceDifference.labels {
             Gauge(label: "pushwatch_instances_differ", dimensions: [("subject", subject)]).record(differences.contains(subject) ? 1 : 0)
         }
         guard let instance = running.first(where: { $0.instance.lowercased() == own }) else { return }

@@ -16,27 +16,33 @@ package struct InstanceStore: Sendable {
         let credentials = String(decoding: try JSONEncoder().encode(instance.credentials), as: UTF8.self)
         try await pool.execute(
             """
-            INSERT INTO instances AS i (instance, at, host, version, startedAt, roles, credentials, clockAheadSeconds)
+            INSERT INTO instances AS i (instance, at, host, version, startedAt, roles, credentials, tokenKeys, clockAheadSeconds)
             VALUES (\(instance.instance)::uuid, clock_timestamp(), \(instance.host), \(instance.version), \(instance.startedAt),
-                \(instance.roles), \(credentials)::jsonb, extract(epoch FROM \(instance.seenAt)::timestamptz - clock_timestamp()))
+                \(instance.roles), \(credentials)::jsonb, \(instance.tokenKeys),
+                extract(epoch FROM \(instance.seenAt)::timestamptz - clock_timestamp()))
             ON CONFLICT (instance) DO UPDATE SET at = greatest(i.at, excluded.at), host = excluded.host, version = excluded.version,
                 startedAt = excluded.startedAt, roles = excluded.roles, credentials = excluded.credentials,
-                clockAheadSeconds = excluded.clockAheadSeconds
+                tokenKeys = excluded.tokenKeys, clockAheadSeconds = excluded.clockAheadSeconds
             """
         )
+    }
+
+    /// It does not run any more.
+    package func withdraw(_ instance: String) async throws {
+        try await pool.execute("UPDATE instances SET version = NULL WHERE instance = \(instance)::uuid")
     }
 
     /// Those that run, the oldest first.
     package func running() async throws -> [Instance] {
         try await pool.query(
             """
-            SELECT instance::text, host, version, startedAt, roles, credentials::text, clockAheadSeconds, at FROM instances
+            SELECT instance::text, host, version, startedAt, roles, credentials::text, tokenKeys, clockAheadSeconds, at FROM instances
             WHERE at > clock_timestamp() - \(Self.freshness.inSeconds) * interval '1 second' AND version IS NOT NULL
             ORDER BY startedAt, instance
             """
         ).map { row in
-            let (instance, host, version, startedAt, roles, credentials, ahead, seenAt) = try row.decode(
-                (String, String, String, Timestamp, [String], String, Double, Timestamp).self
+            let (instance, host, version, startedAt, roles, credentials, tokenKeys, ahead, seenAt) = try row.decode(
+                (String, String, String, Timestamp, [String], String, [String], Double, Timestamp).self
             )
             return Instance(
                 instance: instance,
@@ -45,6 +51,7 @@ package struct InstanceStore: Sendable {
                 startedAt: startedAt,
                 roles: roles,
                 credentials: try JSONDecoder().decode([Instance.Credential].self, from: Data(credentials.utf8)),
+                tokenKeys: tokenKeys,
                 clockAheadSeconds: ahead,
                 seenAt: seenAt
             )

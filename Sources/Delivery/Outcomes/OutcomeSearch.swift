@@ -1,22 +1,45 @@
 import Synchronization
 
-/// Where the searches of one process for rows of `pushOutcomes` without a number begin. Those of rows that have one stay in the index as long
-/// as an old snapshot is open. Safe to use from any task.
+/// Where the searches of one process for rows of `pushOutcomes` without a number begin: behind those that all have one, or never will. Rows that
+/// have one stay in the index as long as an old snapshot is open, so a search from the beginning would read all of them; one that passed a row
+/// whose transaction had not ended would number later ones before it. Safe to use from any task.
 final class OutcomeSearch: Sendable {
+    struct Turn {
+        /// The identity of the first row to look at.
+        var start: Int64
+        /// What this search, which begins afterwards, cannot miss.
+        fileprivate var visible: Int64
+        fileprivate var opened: Int
+    }
+
     private struct State {
-        var lookBack = LookBack<Int64>()
-        var reached: Int64 = 0
+        var start: Int64 = 0
+        var positions = VisiblePositions()
+        var opened = 0
     }
 
     private let state = Mutex(State())
 
-    /// The identity of the first row that this search has to look at.
-    func next() -> Int64 {
-        state.withLock { state in state.lookBack.next(from: state.reached) ?? 0 }
+    /// Before a search begins.
+    func begin() -> Turn {
+        state.withLock { Turn(start: $0.start, visible: $0.positions.last, opened: $0.opened) }
     }
 
-    /// A search has found all rows up to `last` that were committed then.
-    func reach(_ last: Int64) {
-        state.withLock { $0.reached = max($0.reached, last + 1) }
+    /// - Parameters:
+    ///   - last: the identity of the last row that this search sees.
+    ///   - writers: the transactions that have the table locked, read after that.
+    func note(last: Int64, writers: Set<String>, in turn: Turn) {
+        state.withLock { state in
+            // Another search has looked since, and what this one has read may be older.
+            guard turn.opened == state.opened else { return }
+            // The database is an earlier state of itself, or everything was removed.
+            if last < state.positions.open?.position ?? 0 { state = State(opened: state.opened + 1) }
+            if state.positions.note(last, writers: writers) { state.opened += 1 }
+        }
+    }
+
+    /// All rows from the start of this turn that it sees have a number.
+    func end(_ turn: Turn) {
+        state.withLock { $0.start = max($0.start, turn.visible + 1) }
     }
 }

@@ -7,8 +7,8 @@ package import ServiceKit
 /// which order, and whichever instance answers.
 ///
 /// Rows of `pushOutcomes` commit in any order, so their identities are no order for readers. Committed rows are numbered by readers,
-/// one at a time under a row lock; a number is visible only when all lower ones are. An idle transaction delays its own outcomes, and no
-/// others. Reads the primary: a replica may show commits in another order.
+/// one at a time under a row lock; a number is visible only when all lower ones are. What a transaction writes after it has seen another's
+/// outcome comes after that: `sent` after `accepted`. An idle transaction delays its own outcomes, and no others. Reads the primary: a replica may show commits in another order.
 package struct OutcomeStream: Sendable {
     package struct Page: Sendable {
         /// Objects as `docs/openapi.yaml` describes them, each with its cursor.
@@ -88,10 +88,11 @@ package struct OutcomeStream: Sendable {
     /// Numbers committed rows in the order of their identities; how many. None while somebody else does.
     @discardableResult
     private func number() async throws -> Int {
-        let start = search.next()
-        let (isWaiting, last) = try await pool.query(Self.look(from: start))[0].decode((Bool, Int64).self)
+        let turn = search.begin()
+        let (isWaiting, last, writers) = try await pool.query(Self.look(from: turn.start))[0].decode((Bool, Int64, [String]).self)
+        search.note(last: last, writers: Set(writers), in: turn)
         guard isWaiting else {
-            search.reach(last)
+            search.end(turn)
             return 0
         }
         let numbered: Int? = try await pool.performTransaction { connection in
@@ -103,7 +104,7 @@ package struct OutcomeStream: Sendable {
                 """
                 UPDATE pushOutcomes o SET number = \(lastNumber) + fresh.place FROM (
                     SELECT outcomeId, row_number() OVER (ORDER BY outcomeId) AS place FROM (
-                        SELECT outcomeId FROM pushOutcomes WHERE number IS NULL AND outcomeId >= \(start)
+                        SELECT outcomeId FROM pushOutcomes WHERE number IS NULL AND outcomeId >= \(turn.start)
                         ORDER BY outcomeId LIMIT \(Self.rowLimit) FOR UPDATE SKIP LOCKED
                     ) oldest
                 ) fresh WHERE o.outcomeId = fresh.outcomeId
@@ -112,15 +113,19 @@ package struct OutcomeStream: Sendable {
             try connection.execute("UPDATE pushOutcomeNumbers SET lastNumber = \(lastNumber) + \(numbered)")
             return numbered
         }
-        if let numbered, numbered < Self.rowLimit { search.reach(last) }
+        if let numbered, numbered < Self.rowLimit { search.end(turn) }
         return numbered ?? 0
     }
 
-    /// Whether a row from here on is to be numbered, and the last row there is.
+    /// Whether a row from here on is to be numbered, the last row there is, and the transactions that may commit others before it.
     static func look(from start: Int64) -> Query {
         """
         SELECT EXISTS (SELECT FROM pushOutcomes WHERE number IS NULL AND outcomeId >= \(start)),
-            coalesce((SELECT max(outcomeId) FROM pushOutcomes), 0)
+            coalesce((SELECT max(outcomeId) FROM pushOutcomes), 0), ARRAY(
+                SELECT virtualtransaction FROM pg_locks
+                WHERE relation = 'pushOutcomes'::regclass AND mode = 'RowExclusiveLock'
+                    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            )
         """
     }
 

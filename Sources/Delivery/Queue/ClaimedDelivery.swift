@@ -49,6 +49,8 @@ package struct ClaimedDelivery: Sendable {
     /// Set for a delivery of a `QueuedKind`, with what its owner says of it.
     var queued: QueuedDelivery?
     var queuedContent: QueuedContent?
+    /// Set for a delivery with a `collapseId` that was claimed from the queue.
+    var collapseKey: [UInt8]?
     /// Set for a delivery with a `collapseId` that has a token.
     var newestKeys: NewestKeys?
     var newestVerdict = NewestVerdict.newest
@@ -57,6 +59,15 @@ package struct ClaimedDelivery: Sendable {
 extension ClaimedDelivery {
     /// Its token may have moved to the other environment since it was queued.
     var scope: PushScope { PushScope(provider: provider, app: app, environment: environment, platform: platform) }
+
+    /// Why the token that it is to be sent to cannot be decrypted.
+    var unreadable: TokenCipherError? {
+        switch queuedContent {
+        case .unreadable(let fault): fault
+        case .push, .notBefore, .notWanted: nil
+        case nil: tokenFault
+        }
+    }
 
     /// From a row of `ClaimQueries`.
     ///
@@ -105,6 +116,7 @@ extension ClaimedDelivery {
             )
         }
         environmentTrial = try key.25.map { try stored($0) }
+        collapseKey = key.29
         if let own = key.29, let token = key.30 { newestKeys = NewestKeys(own: own, token: token) }
         if let kind = key.26, let ownerKey = key.27, let deviceId, let hash = key.14 {
             queued = QueuedDelivery(

@@ -48,8 +48,20 @@ package struct EnqueueService: Service {
     /// Requests that wait for a transaction.
     var waiting: Int { group.count }
 
-    /// Returns when the sends are stored.
+    /// Returns when the sends are stored. Throws `StoredInPart` where those of a part are, and the next could not be.
     func submit(_ post: SendPost) async throws -> [SendReceipt] {
+        var receipts: [SendReceipt] = []
+        for part in post.parts {
+            do {
+                receipts += try await submit(part: part)
+            } catch let error as PostgresError where !receipts.isEmpty {
+                throw StoredInPart(sends: receipts.count, error: error)
+            }
+        }
+        return receipts
+    }
+
+    private func submit(part post: SendPost) async throws -> [SendReceipt] {
         let isOne = post.requests.allSatisfy(\.target.isOne)
         let isCritical = post.requests.contains { $0.deliveryClass == .critical }
         let expected = ExpectedPost(post: post, sends: isOne && !isCritical ? await writer.expectSlots(post.requests.count) : 0)
@@ -58,6 +70,12 @@ package struct EnqueueService: Service {
         }
         return try await writer.write([expected])[0].get()
     }
+}
+
+/// The first sends of a request are stored; the others could not be.
+package struct StoredInPart: Error {
+    package var sends: Int
+    package var error: PostgresError
 }
 
 /// A request and for how many of its sends slots are expected: none where it is critical, as those have slots of their own and do not wait.

@@ -44,10 +44,18 @@ extension NewestQueries {
     /// to wait.
     static func refusals(_ claimed: [(deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)]) -> Query {
         """
-        SELECT c.deliveryId, own.deliveryId IS DISTINCT FROM c.deliveryId OR (\(replaces("own", "token"))) IS FALSE,
+        SELECT c.deliveryId, own.deliveryId IS DISTINCT FROM c.deliveryId, (\(replaces("own", "token"))) IS FALSE,
             coalesce(token.inFlightUntil, clock_timestamp())
         FROM unnest(\(claimed.map(\.deliveryId)), \(claimed.map(\.keys.own)), \(claimed.map(\.keys.token))) AS c(deliveryId, ownKey, tokenKey)
         LEFT JOIN pushNewest own ON own.collapseKey = c.ownKey LEFT JOIN pushNewest token ON token.collapseKey = c.tokenKey
+        """
+    }
+
+    /// Those of these deliveries without a token that a newer one to their device has replaced.
+    static func superseded(_ claimed: [(deliveryId: Int64, own: [UInt8])]) -> Query {
+        """
+        SELECT c.deliveryId FROM unnest(\(claimed.map(\.deliveryId)), \(claimed.map(\.own))) AS c(deliveryId, ownKey)
+        LEFT JOIN pushNewest own ON own.collapseKey = c.ownKey WHERE own.deliveryId IS DISTINCT FROM c.deliveryId
         """
     }
 

@@ -110,9 +110,10 @@ enum NewestQueries {
             ON CONFLICT (collapseKey) DO UPDATE SET deliveryId = \(nextId), replaced = n.deliveryId, version = excluded.version,
                 versionsSince = CASE
                     WHEN excluded.versionsSince IS NULL AND excluded.version >= n.version THEN n.versionsSince
-                    WHEN excluded.version IS NOT NULL THEN greatest(excluded.versionsSince, n.deliveryId) END,
+                    WHEN excluded.version IS NOT NULL THEN greatest(excluded.versionsSince, coalesce(n.acceptedAs, n.deliveryId)) END,
                 acceptedAs = excluded.acceptedAs, expiresAt = greatest(n.expiresAt, excluded.expiresAt)
-            WHERE CASE WHEN excluded.versionsSince IS NULL AND excluded.version <> n.version THEN excluded.version > n.version
+            WHERE CASE WHEN excluded.versionsSince IS NULL AND excluded.version <> n.version
+                    AND (excluded.acceptedAs <= n.versionsSince) IS NOT TRUE THEN excluded.version > n.version
                 ELSE excluded.acceptedAs IS NULL OR excluded.acceptedAs >= coalesce(n.acceptedAs, n.deliveryId) END
             RETURNING n.collapseKey, n.deliveryId, n.replaced, n.versionsSince
         ), placed AS MATERIALIZED (

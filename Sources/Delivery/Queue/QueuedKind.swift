@@ -45,8 +45,8 @@ package indirect enum QueuedContent: Sendable {
     case push(Push, to: PushToken, note: any Sendable)
     /// Claimed again then, by the database's clock.
     case notBefore(Timestamp)
-    /// There is a token, and it cannot be read.
-    case unreachable(code: String)
+    /// There is a token, and it cannot be decrypted.
+    case unreadable(TokenCipherError)
     /// It ends without an attempt.
     case notWanted
 }

@@ -44,18 +44,21 @@ extension SendStore {
 }
 
 extension SendStore {
-    /// Stores one send of a feature above, in its transaction. Its target names no tokens.
+    /// Stores one send of a feature above, in its transaction.
+    ///
+    /// - Parameter cipher: with keys if its target names tokens.
     package static func enqueue(
         _ request: SendRequest,
         requestId: String,
         author: String,
+        cipher: TokenCipher = .withoutKeys,
         now: Timestamp,
         fanOutSizes: FanOutSizes = FanOutSizes(),
         check: PayloadCheck,
         on connection: BlockingConnection
     ) throws -> SendReceipt {
         let post = SendPost(requests: [request], requestId: requestId, author: author, apps: .all, now: now)
-        var enqueueing = Enqueueing([post], cipher: .withoutKeys, bulkThreshold: .max, fanOutSizes: fanOutSizes, on: connection)
+        var enqueueing = Enqueueing([post], cipher: cipher, bulkThreshold: .max, fanOutSizes: fanOutSizes, on: connection)
         try enqueueing.admit(check: check)
         try enqueueing.store()
         return enqueueing.receipts[0][0]

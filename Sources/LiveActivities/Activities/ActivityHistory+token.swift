@@ -2,7 +2,7 @@ package import PushContract
 
 /// What becomes of an update token that an app posts.
 package enum TokenVerdict: Sendable, Hashable {
-    /// Known already: nothing happens.
+    /// Known already, or the one before it, which comes late: nothing happens.
     case unchanged(Int)
     /// iOS gave the running activity another token.
     case rotate(Int)
@@ -29,9 +29,9 @@ extension ActivityHistory {
     ///   - mayStart: whether the user follows the subject, it is live, and the follow is newer than the last end (unless that may recover).
     package func verdict(on hash: TokenHash, instance named: Int?, mayStart: Bool) -> TokenVerdict {
         if let named, let known = instance(named) { return verdict(on: hash, of: known) }
-        if let active, active.tokenHash == hash { return .unchanged(active.number) }
+        if let active, active.knows(hash) { return .unchanged(active.number) }
         // A stream that yields once more after its activity's end must not take the new one's place.
-        if instances.contains(where: { $0.status == .ended && $0.tokenHash == hash }) { return .activityEnded }
+        if instances.contains(where: { $0.status == .ended && $0.knows(hash) }) { return .activityEnded }
         if let named, let latest, named != latest.number + 1 { return .activityEnded }
         if let pending, active == nil || pending.startSentAt != nil { return .adopt(pending.number, replacing: active?.number) }
         if let active { return .rotate(active.number) }
@@ -42,7 +42,7 @@ extension ActivityHistory {
     private func verdict(on hash: TokenHash, of instance: ActivityInstance) -> TokenVerdict {
         switch instance.status {
         case .ended: .activityEnded
-        case .active: instance.tokenHash == hash ? .unchanged(instance.number) : .rotate(instance.number)
+        case .active: instance.knows(hash) ? .unchanged(instance.number) : .rotate(instance.number)
         case .pending: .adopt(instance.number, replacing: active?.number)
         }
     }

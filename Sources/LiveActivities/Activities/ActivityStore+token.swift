@@ -88,7 +88,8 @@ private enum TokenQueries {
             try takeFromOthers(post, number, on: connection, now: now)
             try connection.execute(
                 """
-                UPDATE liveActivities SET updateToken = \(encrypted), updateTokenHash = \(post.token.hash.rawValue), tokenRegisteredAt = \(now)
+                UPDATE liveActivities SET updateToken = \(encrypted), replacedTokenHash = updateTokenHash,
+                    updateTokenHash = \(post.token.hash.rawValue), tokenRegisteredAt = \(now)
                 WHERE \(key(post, number))
                 """
             )

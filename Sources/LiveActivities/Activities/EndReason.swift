@@ -14,6 +14,6 @@ package enum EndReason: String, Sendable, Hashable, Codable, CaseIterable {
     /// Not an end for the follower: the next instance took its place before the system's eight hours were over.
     case rolledOver = "rolled_over"
 
-    /// Everybody's activity ends, with a last state to be seen: those that listen to a channel get the end through it.
+    /// Everybody's activity ends, with a last state to be seen: those that listen to a channel get the end, and its alert, through it.
     var concernsAll: Bool { self == .matchEnd || self == .stumps }
 }

@@ -11,17 +11,15 @@ enum PendingActivities {
     static let portion = 2000
 
     /// Of one user.
-    ///
-    /// - Parameter startedByApp: a device whose app starts the activity itself.
-    static func create(_ subject: String, userId: String, startedByApp: String? = nil, _ policy: StartPolicy, now: Timestamp) -> Query {
+    static func create(_ subject: String, userId: String, _ policy: StartPolicy, now: Timestamp) -> Query {
         let follow: Query = "(SELECT * FROM follows WHERE userId = \(userId) AND matchId = \(subject))"
-        return insert([subject], from: follow, startedByApp: startedByApp, policy, now: now)
+        return insert([subject], from: follow, policy, now: now)
     }
 
     /// Of the first portion of the followers. The engine makes those of the others.
     static func create(_ subject: String, _ policy: StartPolicy, now: Timestamp) -> Query {
         let first: Query = "(SELECT * FROM follows WHERE matchId = \(subject) ORDER BY userId LIMIT \(portion))"
-        return insert([subject], from: first, startedByApp: nil, policy, now: now)
+        return insert([subject], from: first, policy, now: now)
     }
 
     /// Of the next portion, which the subjects share; a row for each subject that had any follower left: the last one in the portion, how
@@ -36,7 +34,7 @@ enum PendingActivities {
                 CROSS JOIN LATERAL (SELECT * FROM follows WHERE follows.matchId = s.subject AND follows.userId > s.userId
                     ORDER BY follows.userId LIMIT \(limit)) f
             ), made AS (
-                \(insert(subjects, from: "portion", startedByApp: nil, policy, now: now)) RETURNING 1
+                \(insert(subjects, from: "portion", policy, now: now)) RETURNING 1
             )
             SELECT matchId, max(userId), count(*), (SELECT count(*) FROM made) FROM portion GROUP BY matchId
             """
@@ -45,7 +43,6 @@ enum PendingActivities {
     private static func insert(
         _ subjects: [String],
         from followers: Query,
-        startedByApp: String?,
         _ policy: StartPolicy,
         now: Timestamp
     ) -> Query {
@@ -53,7 +50,10 @@ enum PendingActivities {
         INSERT INTO liveActivities (matchId, userId, deviceId, instance, status, attributesType, app, environment, createdAt, nextStartAt)
         SELECT f.matchId, f.userId, d.deviceId, coalesce(last.instance, 0) + 1, 'pending', m.attributesType, d.app,
             d.environment, \(now),
-            CASE WHEN d.deviceId = \(startedByApp) THEN \(now + policy.grace)
+            -- The app starts it there by itself, or does not. A device may be registered after its app has said so.
+            CASE WHEN d.deviceId = f.deviceId AND f.startsHereAt > \(now - policy.grace)
+                AND f.startsHereAt >= coalesce(last.endedAt, '-infinity')
+                    THEN f.startsHereAt + \(policy.grace.inSeconds) * interval '1 second'
                 WHEN f.followedAt <= last.endedAt THEN coalesce(\(restartsAt(policy)), \(now))
                 ELSE \(now) END
         FROM \(followers) f

@@ -31,8 +31,7 @@ enum AlertQueries {
 
     static func read(_ row: Row) throws -> SubjectAlert {
         let values = try row.decode((Int64, Timestamp, Int16, String, String, String?, String?).self)
-        var alert = LiveSubject.Alert(title: values.3, body: values.4, sound: values.5)
-        alert.interruptionLevel = values.6.flatMap(LiveSubject.InterruptionLevel.init(rawValue:))
+        let alert = LiveSubject.Alert(title: values.3, body: values.4, sound: values.5, level: values.6)
         return SubjectAlert(timestamp: values.0, builtAt: values.1, priority: Int(values.2), alert: alert)
     }
 }

@@ -46,7 +46,11 @@ package struct CustomActivityRoutes: Sendable {
         case .started(let devices): return try answer(start.activityId, "starting", devices: devices, status: .accepted)
         case .repeated(let progress, let devices): return try answer(start.activityId, progress.rawValue, devices: devices, status: .ok)
         case .conflict:
-            throw Problem.conflict("Another activity has this activityId. Use a new one, or end that one first.", pointer: "/activityId")
+            throw Problem.conflict(
+                "Another start has this activityId: for other users or devices, or with other attributes, alert or contentState. "
+                    + "Use a new one.",
+                pointer: "/activityId"
+            )
         case .unknownTarget:
             throw Problem(
                 status: .notFound,

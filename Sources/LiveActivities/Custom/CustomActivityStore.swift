@@ -18,7 +18,7 @@ package struct CustomActivityStore: Sendable {
         case started(devices: Int)
         /// The same start came before.
         case repeated(SubjectProgress, devices: Int)
-        /// Something else has this activityId.
+        /// Another start has this activityId.
         case conflict
         case unknownTarget
         /// Registered, and no Live Activity can be started there by a push: no start token, or iOS below 17.2.
@@ -34,7 +34,7 @@ package struct CustomActivityStore: Sendable {
                 guard !known.isEmpty else { return .unknownTarget }
                 let made = try connection.execute(CustomQueries.insert(start.state, subject: subject, type: type, now: now))
                 if made == 0 {
-                    guard try !connection.query(CustomQueries.isSame(start.state, subject: subject)).isEmpty else { return .conflict }
+                    guard try !connection.query(CustomQueries.isSame(start, subject: subject, now: now)).isEmpty else { return .conflict }
                     let progress = try SubjectProgress.find(subject, type: type, policy, on: connection, now: now)
                     let devices =
                         try connection.query(CustomQueries.devicesReached(subject))[0].decode(Int.self)
@@ -85,7 +85,7 @@ package struct CustomActivityStore: Sendable {
     func update(_ update: CustomUpdate, type: AttributesType, now: Timestamp) async throws -> UpdateResult? {
         let subject = SubjectName.of(attributesType: type.name, activityId: update.activityId)
         return try await pool.performTransaction { [policy] connection in
-            guard let alertsWaiting = try CustomActivityStore.write(update, subject: subject, on: connection, now: now) else {
+            guard let alertsWaiting = try CustomActivityStore.take(update, subject: subject, on: connection, now: now) else {
                 if try CustomActivityStore.isKnown(subject, on: connection) { throw CustomActivityStore.hasEnded }
                 return nil
             }
@@ -127,7 +127,7 @@ package struct CustomActivityStore: Sendable {
         let subject = SubjectName.of(attributesType: type.name, activityId: put.update.activityId)
         return try await pool.performTransaction { [policy] connection in
             while true {
-                guard let stored = try connection.query(CustomQueries.lock(subject)).first.map(StoredState.init) else {
+                guard let stored = try CustomActivityStore.locked(subject, for: put.update, on: connection, now: now) else {
                     // Another call may make it meanwhile: then this state follows it.
                     guard try connection.execute(CustomQueries.insert(try put.first(), subject: subject, type: type, now: now)) == 1 else {
                         continue
@@ -158,6 +158,35 @@ package struct CustomActivityStore: Sendable {
 
     private struct AlertsWaiting {
         var count: Int?
+    }
+
+    private static func locked(
+        _ subject: String,
+        for update: CustomUpdate,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> StoredState? {
+        guard var stored = try connection.query(CustomQueries.lock(subject)).first.map(StoredState.init) else { return nil }
+        if update.alert != nil {
+            stored.lastAlert = try connection.query(CustomQueries.lastAlert(of: subject, now: now)).first.map(AlertQueries.read)?.alert
+        }
+        return stored
+    }
+
+    /// Writes an update, unless it repeats the last alert. Nil: no such subject runs.
+    private static func take(
+        _ update: CustomUpdate,
+        subject: String,
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> AlertsWaiting? {
+        guard let stored = try locked(subject, for: update, on: connection, now: now), stored.isRepeated(by: update) else {
+            return try write(update, subject: subject, on: connection, now: now)
+        }
+        try connection.execute(CustomQueries.confirm("subject = \(subject)", now: now))
+        // As long as any waits, this one does, too.
+        let waiting = try connection.query(CustomQueries.alertsWaiting(of: subject, now: now))[0].decode(Int.self)
+        return AlertsWaiting(count: max(0, waiting - 1))
     }
 
     /// Nil: no such subject runs.

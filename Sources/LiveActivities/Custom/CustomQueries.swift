@@ -48,8 +48,17 @@ enum CustomQueries {
 
     static func lock(_ subject: String) -> Query {
         """
-        SELECT attributes, stateHash, sequence, staleAt, relevanceScore, endedAt IS NOT NULL, freshFor FROM activitySubjects
-        WHERE subject = \(subject) FOR UPDATE
+        SELECT attributes, stateHash, sequence, staleAt, relevanceScore, endedAt IS NOT NULL, freshFor, startAlertTitle, startAlertBody,
+            startAlertSound, startAlertLevel
+        FROM activitySubjects WHERE subject = \(subject) FOR UPDATE
+        """
+    }
+
+    /// Of those of which anybody may still be alerted.
+    static func lastAlert(of subject: String, now: Timestamp) -> Query {
+        """
+        SELECT \(raw: AlertQueries.columns) FROM activityAlerts WHERE matchId = \(subject) AND builtAt >= \(now - SubjectAlert.freshness)
+        ORDER BY stateTimestamp DESC LIMIT 1
         """
     }
 
@@ -108,11 +117,17 @@ enum CustomQueries {
         """
     }
 
-    /// What it was started with, as far as it does not change.
-    static func isSame(_ state: SubjectState, subject: String) -> Query {
-        """
-        SELECT 1 FROM activitySubjects WHERE subject = \(subject) AND attributes = \(state.attributes)
-            AND startAlertTitle = \(state.startAlert.title) AND startAlertBody = \(state.startAlert.body)
-        """
+    /// Whether it was started with this, as far as it is known still, and for all whom this is addressed to. Who has unfollowed had an
+    /// activity.
+    static func isSame(_ start: CustomStart, subject: String, now: Timestamp) -> Query {
+        let state = start.state
+        return """
+            SELECT 1 FROM activitySubjects WHERE subject = \(subject) AND attributes = \(state.attributes)
+                AND startAlertTitle = \(state.startAlert.title) AND startAlertBody = \(state.startAlert.body)
+                AND (seq > 1 OR stateHash = \(hash(state.contentState)))
+                AND NOT EXISTS (SELECT FROM devices d LEFT JOIN follows f ON f.matchId = \(subject) AND f.userId = d.userId
+                    WHERE \(target(start)) AND d.expiresAt > \(now) AND CASE WHEN f.userId IS NOT NULL THEN f.onlyDeviceId <> d.deviceId
+                        ELSE NOT EXISTS (SELECT FROM liveActivities a WHERE a.matchId = \(subject) AND a.userId = d.userId) END)
+            """
     }
 }

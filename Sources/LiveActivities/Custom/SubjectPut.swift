@@ -110,11 +110,10 @@ struct SubjectPut: Sendable {
                 CustomEnd(activityId: update.activityId, contentState: update.contentState, alert: update.alert, dismissAt: dismissAt)
             )
         }
-        let isQuiet = update.alert == nil && startAlert == nil
-        let isLevel =
-            (update.relevanceScore == nil || update.relevanceScore == stored.relevanceScore)
-            && (freshFor == nil || freshFor == stored.freshFor)
-        return isSame && isQuiet && isLevel && update.staleAt == stored.staleAt ? .unchanged : .update
+        // A state with a number of its own is no repetition, and its alert is another one.
+        let alertsAgain = update.alert != nil && (sequence != nil || update.alert != stored.lastAlert)
+        let isLevel = (startAlert == nil || startAlert == stored.startAlert) && (freshFor == nil || freshFor == stored.freshFor)
+        return stored.hasState(of: update) && !alertsAgain && isLevel ? .unchanged : .update
     }
 }
 
@@ -127,11 +126,26 @@ struct StoredState: Sendable {
     var relevanceScore: Double?
     var isOver: Bool
     var freshFor: Duration?
+    var startAlert: LiveSubject.Alert?
+    /// That was taken in last, for as long as anybody is alerted of it.
+    var lastAlert: LiveSubject.Alert?
+
+    func hasState(of update: CustomUpdate) -> Bool {
+        hash == CustomQueries.hash(update.contentState) && staleAt == update.staleAt
+            && (update.relevanceScore == nil || update.relevanceScore == relevanceScore)
+    }
+
+    /// Whether it is the last alert again, with its state: a request that was sent twice.
+    func isRepeated(by update: CustomUpdate) -> Bool {
+        !isOver && update.alert != nil && update.alert == lastAlert && hasState(of: update)
+    }
 }
 
 extension StoredState {
     init(_ row: Row) throws {
-        let values = try row.decode((String, String, Int64?, Timestamp?, Double?, Bool, Int32?).self)
+        let values = try row.decode(
+            (String, String, Int64?, Timestamp?, Double?, Bool, Int32?, String, String, String?, String?).self
+        )
         self.init(
             attributes: values.0,
             hash: values.1,
@@ -139,7 +153,8 @@ extension StoredState {
             staleAt: values.3,
             relevanceScore: values.4,
             isOver: values.5,
-            freshFor: values.6.map { .seconds(Int64($0)) }
+            freshFor: values.6.map { .seconds(Int64($0)) },
+            startAlert: LiveSubject.Alert(title: values.7, body: values.8, sound: values.9, level: values.10)
         )
     }
 }

@@ -5,7 +5,7 @@ import PushContract
 /// Ends activities, in the caller's transaction.
 enum ActivityEnds {
     /// Ends those that a condition picks, and puts the push that takes each off the screen into the send queue, where there is a token to
-    /// send it to. The end of a match, or of its day, reaches those that listen to a channel through it. How many ended.
+    /// send it to: also of those that listen to a channel, as a phone that is away keeps no broadcast. How many ended.
     ///
     /// - Parameters:
     ///   - cause: more specific than the reason.
@@ -24,7 +24,7 @@ enum ActivityEnds {
             UPDATE liveActivities SET status = 'ended', endReason = \(reason.rawValue), endCause = \(cause), endedAt = \(now), nextStartAt = NULL
             WHERE status <> 'ended' AND \(condition)
             RETURNING matchId, userId, deviceId, instance, app, environment,
-                CASE WHEN deviceId IS DISTINCT FROM \(deviceId) AND (channelId IS NULL OR NOT \(reason.concernsAll)) THEN updateTokenHash END
+                CASE WHEN deviceId IS DISTINCT FROM \(deviceId) THEN updateTokenHash END
             """
         ).map { try $0.decode((String, String, String, Int32, String, String, String?).self) }
         let pushes = try ended.compactMap { row -> NewQueuedDelivery? in

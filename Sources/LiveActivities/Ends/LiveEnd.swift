@@ -34,31 +34,34 @@ package struct LiveEnd: QueuedKind {
         let rows = try await pool.query(
             """
             SELECT o.deliveryId, a.endReason, a.updateToken, a.updateTokenHash, a.lastTimestampSent, a.createdAt,
-                \(AlertQueries.alertedThrough)
+                \(AlertQueries.alertedThrough), a.channelId IS NOT NULL
             FROM unnest(\(deliveries.map(\.deliveryId)), \(keys.columns)) AS o(deliveryId, subject, userId, deviceId, instance)
             JOIN liveActivities a ON \(KeyColumns.match)
             WHERE a.status = 'ended' AND a.updateToken IS NOT NULL
             """
-        ).map { try $0.decode((Int64, String, String, String, Int64, Timestamp, Int64).self) }
+        ).map { try $0.decode((Int64, String, String, String, Int64, Timestamp, Int64, Bool).self) }
         let known = try await subjects.named(deliveries.map { ActivityKey($0).subject })
         let now = now()
         let alerts = try await subjects.alerts(of: known.values, now: now)
         let byId = Dictionary(uniqueKeysWithValues: deliveries.map { ($0.deliveryId, $0) })
         var contents: [Int64: QueuedContent] = [:]
-        for (deliveryId, reason, encrypted, hash, lastTimestamp, createdAt, alertedThrough) in rows {
+        for (deliveryId, reason, encrypted, hash, lastTimestamp, createdAt, alertedThrough, isListening) in rows {
             guard let delivery = byId[deliveryId], delivery.tokenHash.rawValue == hash else { continue }
             let key = ActivityKey(delivery)
             guard let subject = known[key.subject] else { continue }
-            guard let token = try? cipher.decrypt(encrypted, as: .update, hash: delivery.tokenHash) else {
-                contents[deliveryId] = .unreachable(code: "TokenUnreadable")
+            let token: PushToken
+            do throws(TokenCipherError) {
+                token = try cipher.decrypt(encrypted, as: .update, hash: delivery.tokenHash)
+            } catch {
+                contents[deliveryId] = .unreadable(error)
                 continue
             }
             // An update of the newest state may be under way.
             let stamp = max(subject.timestamp, lastTimestamp) + 1
             let endReason: EndReason = try stored(reason)
-            // One whose push is under way has no known outcome, and may be repeated here.
+            // One whose push is under way has no known outcome, and may be repeated here. Through a channel it comes with the broadcast.
             var due =
-                endReason.concernsAll
+                endReason.concernsAll && !isListening
                 ? DueAlerts(alerts[subject.id] ?? [], after: alertedThrough, since: createdAt, now: now) : DueAlerts()
             due.check { try LivePayloads.end(subject, timestamp: stamp, reason: endReason, alert: $0, now: now) }
             let push = Push(

@@ -25,7 +25,8 @@ package struct FollowStore: Sendable {
     /// - Parameters:
     ///   - deviceId: where the person tapped.
     ///   - position: what the user wants first, from 1; nil keeps the one it has.
-    ///   - startsHere: the app starts the activity on that device by itself, so no start is sent to it unless its token stays away.
+    ///   - startsHere: the app starts the activity on that device by itself if the subject is live, so no start is sent to it unless its
+    ///     token stays away; also if the device is registered only later.
     /// - Returns: the phase of the subject; nil when nothing is known of it yet.
     package func follow(
         userId: String,
@@ -38,17 +39,19 @@ package struct FollowStore: Sendable {
         try await pool.performTransaction { [policy] connection in
             try connection.execute(
                 """
-                INSERT INTO follows AS f (userId, matchId, deviceId, position, followedAt, expiresAt)
+                INSERT INTO follows AS f (userId, matchId, deviceId, position, followedAt, expiresAt, startsHereAt)
                 VALUES (\(userId), \(matchId), \(deviceId), \(position), \(now), (
                     SELECT m.endedAt + \(SubjectStore.retention.inSeconds) * interval '1 second' FROM liveSubjects m
-                    WHERE m.subject = \(matchId)))
-                ON CONFLICT (userId, matchId) DO UPDATE SET position = coalesce(excluded.position, f.position), onlyDeviceId = NULL
-                WHERE f.onlyDeviceId IS NOT NULL OR excluded.position IS NOT NULL AND f.position IS DISTINCT FROM excluded.position
+                    WHERE m.subject = \(matchId)), (
+                    SELECT \(now)::timestamptz FROM liveSubjects m WHERE m.subject = \(matchId) AND m.isLive AND \(startsHere)))
+                ON CONFLICT (userId, matchId) DO UPDATE SET position = coalesce(excluded.position, f.position), onlyDeviceId = NULL,
+                    deviceId = CASE WHEN excluded.startsHereAt IS NULL THEN f.deviceId ELSE excluded.deviceId END,
+                    startsHereAt = coalesce(excluded.startsHereAt, f.startsHereAt)
+                WHERE f.onlyDeviceId IS NOT NULL OR excluded.startsHereAt IS NOT NULL
+                    OR excluded.position IS NOT NULL AND f.position IS DISTINCT FROM excluded.position
                 """
             )
-            try connection.execute(
-                PendingActivities.create(matchId, userId: userId, startedByApp: startsHere ? deviceId : nil, policy, now: now)
-            )
+            try connection.execute(PendingActivities.create(matchId, userId: userId, policy, now: now))
             return try connection.query("SELECT phase, contentState FROM liveSubjects WHERE subject = \(matchId)").first.map { row in
                 let (phase, state) = try row.decode((String, String).self)
                 return FollowState(phase: phase, displayState: state)

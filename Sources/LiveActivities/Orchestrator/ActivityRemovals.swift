@@ -25,10 +25,18 @@ package enum ActivityRemovals {
         )
     }
 
-    /// Of a user who is erased: their activities have ended with their devices, and are forgotten when the pushes that take them off the
+    /// Of a user who is erased: their activities end before their devices go, and are forgotten when the pushes that take them off the
     /// screens have left.
+    ///
+    /// - Returns: the sends that do so on Android.
     @Sendable
-    package static func erase(_ userId: String, on connection: BlockingConnection, now: Timestamp) throws {
+    package static func erase(
+        _ userId: String,
+        _ devices: [ErasedDevice],
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> [SendRequest] {
+        let sends = try OtherDevicesStore.ends(of: userId, devices: devices, on: connection, now: now)
         try connection.execute("DELETE FROM follows WHERE userId = \(userId)")
         try ActivityEnds.end("userId = \(userId)", reason: .deviceUnregistered, on: connection, now: now)
         let expiry = now + LiveEnd.giveUpAfter
@@ -36,5 +44,6 @@ package enum ActivityRemovals {
             "UPDATE liveActivities SET expiresAt = least(expiresAt, \(expiry)::timestamptz) WHERE userId = \(userId)"
         )
         try connection.execute("DELETE FROM activityStarts WHERE userId = \(userId)")
+        return sends
     }
 }

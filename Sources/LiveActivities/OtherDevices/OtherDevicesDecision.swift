@@ -17,9 +17,15 @@ struct OtherDevicesProgress: Sendable, Hashable {
     var liveUpdateSendId: String?
     var keyEventSendId: String?
 
-    /// Whether the end of this subject has left. That of its day, or of its silent source, is another one.
+    /// Whether the end of this subject has left, with its last state. That of its day, or of its silent source, is another one.
     func hasSentEnd(of subject: LiveSubject) -> Bool {
-        hasEnded && (subject.endedAt.map { stateTimestamp >= $0.seconds } ?? true)
+        hasEnded && (subject.endedAt == nil || stateTimestamp >= subject.timestamp)
+    }
+
+    /// Whether the end of this subject has left with a last state that was corrected since.
+    func isCorrected(by subject: LiveSubject) -> Bool {
+        guard hasEnded, subject.isOver, let endedAt = subject.endedAt else { return false }
+        return stateTimestamp >= endedAt.seconds && stateTimestamp < subject.timestamp
     }
 }
 
@@ -104,7 +110,8 @@ struct OtherDevicesDecision: Sendable, Hashable {
         case .states, .alerts, .none: break
         }
         if policy.others == .alerts { keyEvent = due.shown?.alert }
-        if policy.others == .alerts, keyEvent == nil, policy.result, subject.isOver {
+        // Another push of the result would alert again, and stand next to the first one.
+        if policy.others == .alerts, keyEvent == nil, policy.result, subject.isOver, !progress.isCorrected(by: subject) {
             let card = LiveUpdateCard(subject, policy.liveUpdate)
             keyEvent = LiveSubject.Alert(title: card.title, body: card.text)
         }

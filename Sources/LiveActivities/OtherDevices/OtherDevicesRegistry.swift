@@ -63,9 +63,10 @@ struct OtherDevicesRegistry: Sendable {
     /// - Parameter alertTimestamp: of the newest alert that is known.
     func isDue(_ subject: LiveSubject, alertTimestamp: Int64, now: Timestamp) -> Bool {
         guard let entry = entries[subject.id] else { return subject.isLive || subject.isOver || subject.isResting }
-        // Nothing was due then.
-        if subject.timestamp == entry.timestamp, now - entry.lookedAt < OtherDevicesDecision.shortestInterval { return false }
         let progress = entry.progress
+        // Nothing was due then, and not for being too soon after the last send.
+        let wasEarly = progress.sentAt.map { entry.lookedAt - $0 < OtherDevicesDecision.shortestInterval } ?? false
+        if subject.timestamp == entry.timestamp, !wasEarly, now - entry.lookedAt < OtherDevicesDecision.shortestInterval { return false }
         if subject.isOver || subject.isResting { return !progress.hasSentEnd(of: subject) && progress.stateTimestamp > 0 }
         guard subject.isLive else { return false }
         if subject.freshness?.isLost(now: now) == true { return !progress.hasEnded }

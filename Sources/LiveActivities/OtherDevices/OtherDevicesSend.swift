@@ -91,14 +91,7 @@ struct OtherDevicesSend: Sendable {
         on connection: BlockingConnection
     ) throws -> Int {
         let receipt = try SendStore.enqueue(
-            try SendRequest(
-                sendId: sendId,
-                target: .selected(recipients),
-                content: content,
-                deliveryClass: deliveryClass,
-                version: order,
-                expiresAt: expiresAt
-            ),
+            try request(to: .selected(recipients)),
             requestId: sendId,
             author: OtherDevicesSend.author,
             now: now,
@@ -111,5 +104,16 @@ struct OtherDevicesSend: Sendable {
         // Nobody has such a device, or no provider would take it.
         case .refused, .duplicate, .conflict: return 0
         }
+    }
+
+    func request(to target: SendRequest.Target) throws(Problem) -> SendRequest {
+        try SendRequest(
+            sendId: sendId,
+            target: target,
+            content: content,
+            deliveryClass: deliveryClass,
+            version: order,
+            expiresAt: expiresAt
+        )
     }
 }

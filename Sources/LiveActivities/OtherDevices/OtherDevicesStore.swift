@@ -70,7 +70,9 @@ package struct OtherDevicesStore: Sendable {
         if case .end(let reason, let cause) = due.event {
             // The state may have been sent before it was the last one.
             suffix += "~end"
-            let dismissAt = LivePayloads.dismissal(subject, reason: reason, stamp: Timestamp(seconds: subject.timestamp), now: now)
+            // A correction keeps the card on the screen no longer.
+            let endedAt = earlier.isCorrected(by: subject) ? subject.endedAt ?? now : now
+            let dismissAt = LivePayloads.dismissal(subject, reason: reason, stamp: Timestamp(seconds: subject.timestamp), now: endedAt)
             end = LiveUpdateMessage.End(reason: reason, cause: cause, dismissAt: dismissAt)
         }
         if let update = due.liveUpdate {
@@ -147,18 +149,58 @@ package struct OtherDevicesStore: Sendable {
             SELECT FROM devices d WHERE d.userId = \(userId) AND d.expiresAt > \(now) AND \(recipients.includes(now: now))
             """
         guard try connection.query("SELECT EXISTS (\(shown))")[0].decode(Bool.self) else { return }
+        let send = end(subject, for: userId, reason: reason, to: recipients, now: now)
+        _ = try send.enqueue(check: { _, _ in nil }, now: now, on: connection)
+    }
+
+    /// What takes the subjects that a user follows off their Android devices when the user is erased: by token, as the devices go.
+    static func ends(
+        of userId: String,
+        devices: [ErasedDevice],
+        on connection: BlockingConnection,
+        now: Timestamp
+    ) throws -> [SendRequest] {
+        guard !devices.isEmpty else { return [] }
+        let subjects = try connection.query("SELECT matchId FROM follows WHERE userId = \(userId) ORDER BY matchId")
+            .map { try $0.decode(String.self) }
+        return try subjects.flatMap { subject -> [SendRequest] in
+            let recipients = LiveRecipients.shown(subject: subject, userId: userId)
+            let shown = try connection.query(
+                "SELECT d.deviceId FROM devices d WHERE d.userId = \(userId) AND \(recipients.includes(now: now))"
+            ).map { try $0.decode(String.self) }
+            return try devices.filter { shown.contains($0.deviceId) }.map { device in
+                try end(subject, for: device.token.hash.rawValue, reason: .deviceUnregistered, to: recipients, now: now).request(
+                    to: .token(
+                        device.token,
+                        uid: nil,
+                        platform: .android,
+                        provider: device.provider,
+                        environment: device.environment,
+                        app: device.app
+                    )
+                )
+            }
+        }
+    }
+
+    private static func end(
+        _ subject: String,
+        for recipient: String,
+        reason: EndReason,
+        to recipients: LiveRecipients,
+        now: Timestamp
+    ) -> OtherDevicesSend {
         // Above a send of this moment.
         let order = now.microseconds / 1000 + 1
-        let send = OtherDevicesSend.liveUpdate(
+        return OtherDevicesSend.liveUpdate(
             LiveUpdateMessage.unfollowed(subject, order: order, reason: reason, now: now),
             of: subject,
-            "\(now.seconds)~end~\(CustomQueries.hash(userId))~\(order)",
+            "\(now.seconds)~end~\(CustomQueries.hash(recipient))~\(order)",
             isAlerting: false,
             order: order,
             expiresAt: now + LivePayloads.endLifetime,
             to: recipients
         )
-        _ = try send.enqueue(check: { _, _ in nil }, now: now, on: connection)
     }
 
     private static func leased(_ id: String, owner: String, on connection: BlockingConnection) throws -> LiveSubject? {

@@ -65,8 +65,11 @@ package struct LiveStart: QueuedKind {
         var contents: [Int64: QueuedContent] = [:]
         for (deliveryId, encrypted, version, channelId, createdAt, alertedThrough) in rows {
             guard let delivery = byId[deliveryId], let subject = live[ActivityKey(delivery).subject] else { continue }
-            guard let token = try? cipher.decrypt(encrypted, as: .pushToStart, hash: delivery.tokenHash) else {
-                contents[deliveryId] = .unreachable(code: "TokenUnreadable")
+            let token: PushToken
+            do throws(TokenCipherError) {
+                token = try cipher.decrypt(encrypted, as: .pushToStart, hash: delivery.tokenHash)
+            } catch {
+                contents[deliveryId] = .unreadable(error)
                 continue
             }
             var note = Note(timestamp: subject.timestamp, stateHash: subject.stateHash, channelId: channelId)

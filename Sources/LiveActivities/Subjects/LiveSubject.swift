@@ -61,6 +61,12 @@ package struct LiveSubject: Sendable, Hashable {
             self.body = body
             self.sound = sound
         }
+
+        /// As it is stored.
+        init(title: String, body: String, sound: String?, level: String?) {
+            self.init(title: title, body: body, sound: sound)
+            interruptionLevel = level.flatMap(InterruptionLevel.init(rawValue:))
+        }
     }
 
     /// How an alert may interrupt, spelled as sent.

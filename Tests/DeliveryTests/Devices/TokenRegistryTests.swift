@@ -116,8 +116,35 @@ struct TokenRegistryTests {
             #expect(try await bench.device("ann", "phone")?.tokenStateCause == "moved")
             #expect(try await bench.count("devices WHERE pushToken IS NULL AND userId = 'ann'") == 1)
             #expect(try await bench.pushTargets(of: ["ann", "bob"]).map(\.userId) == ["bob"])
-            #expect(try await bench.starts(of: ["ann", "bob"]).map(\.userId) == ["bob"])
             #expect(bench.removals.all == [DeviceRemoval(userId: "ann", deviceId: "phone", cause: .moved)])
+            // The system gave the phone another push token as bob signed in: his app posts the start token with it.
+            #expect(try await bench.starts(of: ["ann", "bob"]).isEmpty)
+            try await bench.registerStart("bob", "phone", start: 1)
+            #expect(try await bench.starts(of: ["ann", "bob"]).map(\.userId) == ["bob"])
+        }
+    }
+
+    @Test("who registers another user's deviceId with another push token gets no start token of that phone, nor the phone one of theirs")
+    func foreignDeviceId() async throws {
+        try await RegistryBench.with { bench in
+            try await bench.register("ann", "phone", token: 1)
+            try await bench.registerStart("ann", "phone", start: 1)
+            let typed = StartTokenRegistration(
+                userId: "ann",
+                deviceId: "phone",
+                token: try PushToken(RegistryBench.startToken(2), provider: .apns),
+                attributesType: "Pager"
+            )
+            _ = try await bench.store.register(typed, requestId: RegistryBench.requestId(), now: bench.clock.now)
+            let taken = try await bench.register("eve", "phone", token: 2)
+            #expect(taken.startToken == nil && taken.typedStartTokens.isEmpty)
+            #expect(try await bench.count("deviceStartTokens") == 0)
+            try await bench.registerStart("eve", "phone", start: 3)
+            let back = try await bench.register("ann", "phone", token: 1)
+            #expect(back.tokenState == .active && back.startToken?.state == .inactive)
+            #expect(try await bench.starts(of: ["ann", "eve"]).isEmpty)
+            try await bench.registerStart("ann", "phone", start: 1)
+            #expect(try await bench.starts(of: ["ann", "eve"]).map(\.token.rawValue) == [RegistryBench.startToken(1)])
         }
     }
 

@@ -156,6 +156,19 @@ struct FanOutTests {
         }
     }
 
+    @Test("a version does not decide where one without a version was accepted after the large send")
+    func versionlessBetween() async throws {
+        try await withFans { bench in
+            try await bench.enqueue(send("large", #", "collapseId": "match-7", "version": 5"#))
+            try await bench.enqueue(#"{"sendId": "plain", "uid": "u9", "title": "t", "collapseId": "match-7"}"#)
+            try await bench.enqueue(#"{"sendId": "three", "uid": "u9", "title": "t", "collapseId": "match-7", "version": 3}"#)
+            try await service(bench).storeAll()
+            #expect(try await bench.send("plain").state == .superseded)
+            #expect(try await bench.send("three").state == .queued)
+            #expect(try await users(bench, "large", .superseded) == [9])
+        }
+    }
+
     @Test("cancelling ends the storing; what was stored ends when a worker comes to it")
     func cancel() async throws {
         try await withFans { bench in

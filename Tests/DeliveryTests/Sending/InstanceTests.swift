@@ -1,5 +1,6 @@
 import Postgres
 import PushContract
+import TestSupport
 import Testing
 
 @testable import Delivery
@@ -11,6 +12,7 @@ struct InstanceTests {
         version: String = "1",
         roles: [String] = ["api", "send"],
         keys: [String] = ["T/K#1"],
+        tokenKeys: [String] = ["k1"],
         startedAt: Timestamp = Timestamp(seconds: 1_800_000_000)
     ) -> Instance {
         Instance(
@@ -20,6 +22,7 @@ struct InstanceTests {
             startedAt: startedAt,
             roles: roles,
             credentials: keys.map { Instance.Credential(name: "APNs", id: $0, provider: .apns) },
+            tokenKeys: tokenKeys,
             seenAt: .now()
         )
     }
@@ -41,6 +44,37 @@ struct InstanceTests {
         }
     }
 
+    @Test("token keys that differ are marked among instances that use them, and keep older keys from being retired")
+    func tokenKeys() {
+        let alerting = Self.instance(4, roles: ["alert"], keys: [], tokenKeys: [])
+        let same = [Self.instance(1, tokenKeys: ["k3", "k1", "k2"]), Self.instance(2, tokenKeys: ["k3", "k2", "k1"]), alerting]
+        #expect(InstanceDifference.all(of: same).isEmpty)
+        #expect(same.compactMap { $0.rotationFault("k3") }.isEmpty)
+        let mixed = [Self.instance(1, tokenKeys: ["k2", "k1"]), Self.instance(2, tokenKeys: ["k1", "k2"]), Self.instance(3), alerting]
+        #expect(
+            InstanceDifference.all(of: mixed).map(\.summary) == [
+                "token keys differ: k1 (host-3 00000000); k1, k2 (host-2 00000000); k2, k1 (host-1 00000000)"
+            ]
+        )
+        #expect(InstanceDifference.all(of: mixed).map(\.label) == ["token_keys"])
+        #expect(
+            mixed.compactMap { $0.rotationFault("k2") } == [
+                "host-2 00000000 encrypts with k1", "host-3 00000000 does not have it",
+            ]
+        )
+    }
+
+    @Test("an instance that ends is not among those that run")
+    func ends() async throws {
+        try await SendingBench.with { bench in
+            let store = InstanceStore(pool: bench.pool)
+            try await withServices([InstanceReporter(store: store, logger: .silent) { Self.instance(1) }]) {
+                try await eventually("it has reported") { try await store.running().count == 1 }
+            }
+            #expect(try await store.running().isEmpty)
+        }
+    }
+
     @Test("a report is read back with the clock's deviation, replaced by the instance's next one, and counts for 30 seconds")
     func store() async throws {
         try await SendingBench.with { bench in
@@ -53,6 +87,7 @@ struct InstanceTests {
             let running = try await store.running()
             #expect(running.map(\.host) == ["host-2", "host-1"])
             #expect(running.last?.credentials == first.credentials && running.last?.roles == ["api", "send"])
+            #expect(running.last?.tokenKeys == ["k1"])
             #expect(running.last.map { (85...95).contains($0.clockAheadSeconds) } == true)
             try await store.report(Self.instance(2, version: "2", keys: ["T/K#2"]))
             let replaced = try await store.running().filter { $0.host == "host-2" }

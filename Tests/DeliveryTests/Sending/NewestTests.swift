@@ -59,6 +59,28 @@ struct NewestTests {
         }
     }
 
+    @Test(
+        "what a newer one has replaced ends as superseded, whatever happens before its turn",
+        arguments: ["expires", "cancelled", "gone"]
+    )
+    func endsAsShown(_ event: String) async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: token)
+            for sendId in ["old", "new"] { try await bench.enqueue(send(sendId)) }
+            #expect(try await bench.send("old").state == .superseded)
+            switch event {
+            case "expires": try await bench.pool.execute("UPDATE pushSends SET expiresAt = now() WHERE sendId = 'old'")
+            case "cancelled": _ = try await bench.store.cancel("old", author: "test")
+            default: try await bench.pool.execute("DELETE FROM devices")
+            }
+            #expect(try await bench.send("old").state == .superseded)
+            try await bench.dispatch(ScriptedProvider())
+            #expect(try await bench.send("old").state == .superseded)
+            let events = try await OutcomeStream(pool: bench.pool).page(after: .start, OutcomeStream.Filter(sendId: "old"), limit: 10)
+            #expect(events.outcomes.map { $0["event"] } == [.string("accepted"), .string("superseded")])
+        }
+    }
+
     @Test("a statement that stores thousands does not compare each with each")
     func plan() async throws {
         try await SendingBench.with { bench in

@@ -153,6 +153,41 @@ struct OutcomeStreamTests {
         }
     }
 
+    @Test("what was written after an outcome had been committed comes after it, however long that was not committed", arguments: 1...12)
+    func lateCommit(turns: Int) async throws {
+        try await SendingBench.with { bench in
+            let stream = OutcomeStream(pool: bench.pool)
+            func insert(_ sendId: String, _ event: String) -> Query {
+                """
+                INSERT INTO pushOutcomes (outcomes, count)
+                VALUES (jsonb_build_array(jsonb_build_object('event', \(event)::text, 'sendId', \(sendId)::text)), 1)
+                """
+            }
+            func store(_ sendId: String) async throws {
+                try await bench.pool.execute(
+                    """
+                    INSERT INTO pushSends (sendId, contentHash, requestId, author, content, class, policy, createdAt, expiresAt)
+                    VALUES (\(sendId), '', 'r', 'test', '{}', 'normal', 'at_least_once', now(), now())
+                    """
+                )
+            }
+            try await store("late")
+            try await store("other")
+            try await bench.pool.withConnection { connection in
+                try await connection.executeScript("BEGIN")
+                try await connection.execute(insert("late", "accepted"))
+                for _ in 1...turns {
+                    try await bench.pool.execute(insert("other", "sent"))
+                    #expect(try await stream.all().count { $0.text("sendId") == "late" } == 0)
+                }
+                try await connection.executeScript("COMMIT")
+            }
+            try await bench.pool.execute(insert("late", "sent"))
+            let events = try await stream.all().filter { $0.text("sendId") == "late" }.map { $0.text("event") }
+            #expect(events == ["accepted", "sent"])
+        }
+    }
+
     @Test("an idle transaction delays its own outcomes and no others; nothing is missed or repeated when it commits")
     func idleTransaction() async throws {
         try await SendingBench.with { bench in

@@ -15,7 +15,7 @@ struct QueuedKindTests {
             case push
             case notBefore(Timestamp)
             case notWanted
-            case unreachable
+            case unreadable(TokenCipherError)
         }
 
         let name = "test"
@@ -62,7 +62,7 @@ struct QueuedKindTests {
                         }
                         contents[delivery.deliveryId] = .push(push, to: token, note: "note of \(delivery.ownerKey)")
                     case .notBefore(let moment): contents[delivery.deliveryId] = .notBefore(moment)
-                    case .unreachable: contents[delivery.deliveryId] = .unreachable(code: "TokenUnreadable")
+                    case .unreadable(let fault): contents[delivery.deliveryId] = .unreadable(fault)
                     case .notWanted: break
                     }
                 }
@@ -124,13 +124,14 @@ struct QueuedKindTests {
         try await with(kind) { bench in
             kind.answer("later", .notBefore(.now() + .seconds(3600)))
             kind.answer("gone", .notWanted)
-            kind.answer("unread", .unreachable)
-            let ids = try await enqueue(["sent", "later", "gone", "unread"], bench)
+            kind.answer("unread", .unreadable(.undecryptable(keyId: "k1")))
+            kind.answer("keyless", .unreadable(.unknownKey("k2")))
+            let ids = try await enqueue(["sent", "later", "gone", "unread", "keyless"], bench)
             #expect(ids == ids.sorted())
             try await enqueue(["late"], expiresIn: .seconds(-1), bench)
             let sender = ScriptedProvider()
             try await bench.dispatch(sender)
-            #expect(kind.asked == [5])
+            #expect(kind.asked == [6])
             #expect(sender.calls.count == 1)
             let outcomes = Dictionary(uniqueKeysWithValues: kind.outcomes.map { ($0.delivery.ownerKey, $0) })
             #expect(outcomes["sent"]?.note as? String == "note of sent")
@@ -139,6 +140,7 @@ struct QueuedKindTests {
             #expect(outcomes["late"]?.next == .dead(.expired, reason: nil, providerErrorCode: nil))
             #expect(outcomes["unread"]?.next == .dead(.unreachable, reason: nil, providerErrorCode: "TokenUnreadable"))
             #expect(try await bench.count("pushScheduled WHERE attemptNumber = 1 AND runAt > now() + interval '50 minutes'") == 1)
+            #expect(try await bench.count("pushScheduled WHERE attemptNumber = 1 AND runAt < now() + interval '50 minutes'") == 1)
             #expect(try await bench.count("notificationDeliveryAttempts WHERE requestId = 'r' AND sendId IS NULL") == 1)
             #expect(try await bench.deliveriesOutOfPlace() == 0)
         }
@@ -177,7 +179,7 @@ struct QueuedKindTests {
     func forgotten() async throws {
         let kind = Kind()
         try await with(kind) { bench in
-            kind.answer("unread", .unreachable)
+            kind.answer("unread", .unreadable(.undecryptable(keyId: "k1")))
             try await enqueue(["sent", "unread"], bench)
             try await bench.dispatch(ScriptedProvider())
             #expect(try await bench.count("pushDead") == 1)

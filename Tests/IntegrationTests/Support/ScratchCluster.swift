@@ -33,6 +33,17 @@ final class ScratchCluster {
         url = cluster.tcpURL
     }
 
+    /// Gives the database to a role `owner` with the password `owner`, who may make roles and is no superuser; their address.
+    func makeOwner() async throws -> String {
+        let place = String(url.split(separator: "@").last ?? "")
+        let database = String(place.split(separator: "/").last ?? "")
+        try await withPool(url) { pool in
+            try await pool.execute("CREATE ROLE owner LOGIN CREATEROLE PASSWORD 'owner'")
+            try await pool.execute("ALTER DATABASE \(raw: database) OWNER TO owner")
+        }
+        return "postgresql://owner:owner@" + place
+    }
+
     /// Starts it again if it has ended by itself.
     func startIfDown() async throws {
         let state = try? await PostgresConnection.connect(PostgresConfiguration(url: url))

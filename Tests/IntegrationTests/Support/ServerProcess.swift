@@ -121,9 +121,9 @@ final class ServerProcess: Sendable {
     func thaw() { Foundation.kill(process.processIdentifier, SIGCONT) }
 
     /// SIGTERM, as a supervisor stops a service. The exit code, and how long it took.
-    func terminate() async throws -> (code: Int32, took: Duration) {
+    func terminate(by signal: Int32 = SIGTERM) async throws -> (code: Int32, took: Duration) {
         let start = ContinuousClock.now
-        Foundation.kill(process.processIdentifier, SIGTERM)
+        Foundation.kill(process.processIdentifier, signal)
         let code = try await ended()
         return (code, ContinuousClock.now - start)
     }

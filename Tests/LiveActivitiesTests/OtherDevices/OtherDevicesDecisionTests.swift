@@ -79,6 +79,18 @@ struct OtherDevicesDecisionTests {
         #expect(Self.decide(Self.subject(), [Self.alert(121)], after: Self.sent(130))?.keyEvent == nil, "nobody is alerted of it any more")
     }
 
+    @Test("a look for newcomers that comes too soon for the state delays it no further; one that finds nothing due does")
+    func looks() {
+        var registry = OtherDevicesRegistry()
+        let subject = Self.subject()
+        func isDue(lookedAt seconds: Int, sent age: Int) -> Bool {
+            registry.record(subject, Self.sent(age), now: Self.now - .seconds(seconds))
+            return registry.isDue(subject, alertTimestamp: 0, now: Self.now)
+        }
+        #expect(isDue(lookedAt: 2, sent: 15) && !isDue(lookedAt: 2, sent: 14))
+        #expect(!isDue(lookedAt: 2, sent: 17) && isDue(lookedAt: 15, sent: 30))
+    }
+
     @Test("policies: alerts alone, none, and the result")
     func policies() throws {
         #expect(Self.decide(after: Self.sent(60)) { $0.android = .alerts } == nil)
@@ -95,15 +107,18 @@ struct OtherDevicesDecisionTests {
         #expect(Self.decide(over, after: OtherDevicesProgress()) == nil, "nothing was ever shown")
     }
 
-    @Test("an end after that of its day is another one, and leaves once; a correction of it is none")
+    @Test("an end after that of its day is another one, and leaves once; a correction of it goes to Android, once and without an alert")
     func endAfterStumps() throws {
         var progress = Self.sent(3600)
         progress.hasEnded = true
         var over = Self.subject { subject in (subject.isLive, subject.isOver, subject.endedAt) = (false, true, Self.now) }
         let end = try #require(Self.decide(over, after: progress) { $0.result = true })
         #expect(end.event == .end(.matchEnd, cause: nil) && end.keyEvent?.title == "Pager" && end.liveUpdate != nil)
-        over.timestamp += 5
         #expect(Self.decide(over, after: end.progress) { $0.result = true } == nil)
+        over.timestamp += 5
+        let correction = try #require(Self.decide(over, after: end.progress) { $0.result = true })
+        #expect(correction.event == end.event && correction.liveUpdate?.isAlerting == false && correction.keyEvent == nil)
+        #expect(Self.decide(over, after: correction.progress) { $0.result = true } == nil)
         let late = Self.decide(over, [Self.alert(0, "Draw"), Self.alert(0, priority: 1, "Won")], after: progress)
         #expect(late?.keyEvent?.title == "Won" && late?.undelivered.map(\.alert.alert.title) == ["Draw"])
     }

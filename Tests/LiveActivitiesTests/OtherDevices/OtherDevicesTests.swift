@@ -180,7 +180,7 @@ struct OtherDevicesTests {
         }
     }
 
-    @Test("a match that ends after stumps: Android and browsers get its result once, and no correction of it")
+    @Test("a match that ends after stumps: Android and browsers get its result once; a correction goes to Android alone")
     func endAfterStumps() async throws {
         try await LiveBench.with { bench in
             try await bench.fcmDevice("ann", "android", 2)
@@ -193,8 +193,9 @@ struct OtherDevicesTests {
             corrected.title = "Ash Town v Birch City"
             let changes: [(score: MatchScore, android: [String?], alerts: [String?])] = [
                 (scores[1], ["update"], ["AT v BC"]), (stumps, ["end"], []),
-                (scores[scores.count - 1], ["end"], ["AT v BC"]), (corrected, [], []),
+                (scores[scores.count - 1], ["end"], ["AT v BC"]), (corrected, ["end"], []),
             ]
+            var dismissals: [String?] = []
             for (index, change) in changes.enumerated() {
                 bench.clock.advance(.seconds(index == 2 ? 3600 : 20))
                 bench.apns.forget()
@@ -207,11 +208,13 @@ struct OtherDevicesTests {
                 try await bench.run()
                 #expect(bench.android(2).map { $0.data("event") } == change.android, "state \(index)")
                 #expect(bench.calls(to: LiveBench.fcmToken(3)).map(\.message.title) == change.alerts, "state \(index)")
+                if index >= 2 { dismissals.append(bench.android(2).last?.data("dismissAt")) }
                 if index == 2 {
                     #expect(bench.android(2).map { $0.data("endReason") } == ["match_end"])
                     #expect(bench.calls(to: LiveBench.fcmToken(3)).map(\.message.body) == ["BC won by 9 wickets"])
                 }
             }
+            #expect(dismissals.count == 2 && dismissals[0] != nil && dismissals[0] == dismissals[1])
         }
     }
 

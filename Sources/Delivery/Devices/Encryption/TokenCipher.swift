@@ -81,6 +81,14 @@ package enum TokenCipherError: Error, Sendable, Hashable, CustomStringConvertibl
     case undecryptable(keyId: String)
     case encryptionFailed
 
+    /// Whether a process with other keys could decrypt the token.
+    package var isKeyMissing: Bool {
+        switch self {
+        case .noKeys, .unknownKey: true
+        case .undecryptable, .encryptionFailed: false
+        }
+    }
+
     package var description: String {
         switch self {
         case .noKeys: "no token keys are configured here (PUSHWATCH_TOKEN_KEYS)"

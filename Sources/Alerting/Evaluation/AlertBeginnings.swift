@@ -3,8 +3,8 @@ import Logging
 import Postgres
 import PushContract
 
-/// What alerts that begin state besides their evaluation: impact, backlog, what mutes them, and the receivers to notify.
-struct AlertEnrichment {
+/// What alerts that begin state in addition to their evaluation: impact, backlog, what mutes them, and the receivers to notify.
+struct AlertBeginnings {
     let rule: AlertRule
     let pool: PostgresPool
     let configuration: EvaluatorConfiguration
@@ -17,7 +17,7 @@ struct AlertEnrichment {
     let causes: SuppressionCandidates
 
     /// Adds impact, backlog, cause and receivers to the alerts that begin.
-    func enriched(_ changes: [AlertChange]) async throws -> [AlertChange] {
+    func completed(_ changes: [AlertChange]) async throws -> [AlertChange] {
         let changes = changes.map { change in
             guard case .reopen(let alert, let minute, _) = change else { return change }
             let (muted, names) = muted(alert, at: minute)
