@@ -114,12 +114,12 @@ let package = Package(
         // Layer 1: the attempt contract; values only.
         module("PushContract", [.crypto]),
 
-        // Layer 2: an app's part; rules and their decisions; what every service needs once.
+        // Layer 2: an app's part; what every service needs once.
         module("PushClient", ["PushContract"]),
-        module("AlertRules", ["PushContract", .yams, .crypto]),
         module("ServiceKit", ["PushContract", .logging, .serviceLifecycle]),
 
-        // Layer 3: adapters to the outside world, without knowledge of pushes.
+        // Layer 3: rules and their decisions; adapters to the outside world, without knowledge of pushes.
+        module("AlertRules", ["PushContract", "ServiceKit", .yams, .crypto]),
         module("Postgres", ["CLibPQ", "PushContract", "ServiceKit", .logging, .metrics, .crypto, .serviceLifecycle]),
         module(
             "HTTPClient",

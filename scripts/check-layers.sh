@@ -10,8 +10,8 @@ layer() {
     case $1 in
         CLibPQ | CCurl | CNGHTTP2 | COpenSSL | CEpoll | CZlib | CSimdJSON | CMarkGFM) echo 0 ;;
         PushContract) echo 1 ;;
-        PushClient | ServiceKit | AlertRules) echo 2 ;;
-        Postgres | HTTPClient | HTTPServer | Cricket) echo 3 ;;
+        PushClient | ServiceKit) echo 2 ;;
+        AlertRules | Postgres | HTTPClient | HTTPServer | Cricket) echo 3 ;;
         Attempts | Audit | Providers) echo 4 ;;
         Access | Delivery) echo 5 ;;
         LiveActivities | Alerting) echo 6 ;;

@@ -45,6 +45,12 @@ extension CommandFailure {
             )
         case .undefinedTable:
             self = .environment("The database's schema is missing or of another version. Run `pushwatch migrate`.")
+        // PgBouncer's words; the code does not say it.
+        case _ where error.isUnavailable && error.message.contains("startup parameter"):
+            self = .environment(
+                "The database's address leads to a connection pooler that does not pass on session settings: set "
+                    + "`database.preparesStatements: false` (PUSHWATCH_DATABASE_PREPARES_STATEMENTS=false)."
+            )
         case _ where error.isUnavailable:
             self = .environment("The database cannot be reached: \(error.message)")
         default: return nil

@@ -17,7 +17,7 @@ package enum CommandMoment: Sendable, Hashable {
     /// The transform of an option that takes a moment.
     @Sendable
     package static func parse(_ text: String) throws -> CommandMoment {
-        if let moment = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") { return .at(moment) }
+        if let moment = Timestamp(commandLine: text) { return .at(moment) }
         guard let duration = try? CommandDuration(parsing: text) else {
             throw ValidationError("\"\(text)\" is neither a duration such as 90d, nor a date such as 2027-01-31")
         }
@@ -26,6 +26,12 @@ package enum CommandMoment: Sendable, Hashable {
 }
 
 extension Timestamp {
+    /// A day (`2027-01-31`, its beginning in UTC) or an RFC 3339 date-time.
+    package init?(commandLine text: String) {
+        guard let moment = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") else { return nil }
+        self = moment
+    }
+
     /// How long ago this was, in the largest unit: `just now`, `5 minutes ago`, `3 days ago`.
     package func age(now: Timestamp) -> String {
         let seconds = (now - self).components.seconds

@@ -21,8 +21,10 @@ package struct ConfigurationOptions: ParsableArguments {
         do {
             var environment = ProcessInfo.processInfo.environment
             if let database {
-                environment[ConfigurationKey.databaseURL.environmentName] = database
-                environment[ConfigurationKey.adminDatabaseURL.environmentName] = database
+                for name in [ConfigurationKey.databaseURL.environmentName, ConfigurationKey.adminDatabaseURL.environmentName] {
+                    environment[name] = database
+                    environment[name + "_FILE"] = nil
+                }
             }
             let file = config ?? (local ? localFile(environment) : nil)
             var configuration = try await ServerConfiguration.load(file: file, environment: environment, local: local)

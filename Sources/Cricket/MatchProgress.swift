@@ -33,7 +33,13 @@ package enum MatchProgress {
         score.balls = nil
         memory.score = score
         if let before, balls.fresh.isEmpty, score.hasSameContent(as: before) { return .unchanged(memory) }
-        memory.cooldowns.forget(retractedBy: score, from: before)
+        memory.cooldowns.forget(retractedBy: score, from: before, now: now)
+        if before == nil {
+            // History, not news: not even when a later state is incomplete, and the next one has it again.
+            var blank = score
+            blank.innings = []
+            _ = memory.cooldowns.admit(ScoreEvents.between(blank, and: score, thresholds: thresholds, now: now), now: now)
+        }
         let detected =
             ScoreEvents.between(before, and: score, thresholds: thresholds, now: now)
             + BallEvents.of(
@@ -45,6 +51,7 @@ package enum MatchProgress {
                 now: now
             )
         let admitted = memory.cooldowns.admit(order == .same ? detected : detected.filter(\.type.isOfTeams), now: now)
+            .map { $0.type == .wicket ? ScoreEvents.withText($0, from: before, to: score) : $0 }
         let key = KeyEvent.choose(from: admitted, current: memory.key, in: score, window: memory.window, now: now)
         let isNew = key.map(admitted.contains) ?? false
         memory.key = key

@@ -84,14 +84,14 @@ extension LiveEngine {
             defer { state.subjects[subject.id] = subject }
             return state.subjects[subject.id]
         }
-        guard subject.isLive else {
+        guard subject.isShown(now: now) else {
             return state.withLock { state in
                 state.fanOut.forget(subject.id)
                 if subject.isOver { state.portions.end(subject.id, .over) }
                 if subject.isResting { state.portions.end(subject.id, .day) }
             }
         }
-        if before?.isLive != true {
+        if subject.isLive, before?.isLive != true {
             state.withLock { state in
                 state.wantedAt = nil
                 state.portions.create(subject.id, isFirst: true)
@@ -229,7 +229,10 @@ extension LiveEngine {
         state.withLock { state in
             for subject in released { state.subjects[subject] = nil }
             for subject in live { state.portions.create(subject) }
-            for subject in subjects where subject.isResting { state.portions.end(subject.id, .day) }
+            for subject in subjects where subject.isResting && !subject.isShown(now: now) {
+                if state.fanOut.state(of: subject.id) != nil { state.fanOut.forget(subject.id) }
+                state.portions.end(subject.id, .day)
+            }
             for subject in unfinished { state.portions.end(subject, .over) }
             for (subject, isLost) in silent where isLost { state.portions.end(subject, .silent) }
         }

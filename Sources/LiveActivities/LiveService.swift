@@ -27,7 +27,11 @@ package struct LiveService: Service {
             do {
                 try await engine.renewLeases()
             } catch {
-                logger.warning("leases of Live Activities cannot be renewed; trying again", metadata: ["error": "\(error)"])
+                logger.log(
+                    level: .warning.unlessOutage(error),
+                    "leases of Live Activities cannot be renewed; trying again",
+                    metadata: ["error": "\(error)"]
+                )
             }
         }
     }
@@ -45,7 +49,11 @@ package struct LiveService: Service {
                         } catch is CancellationError {
                             break
                         } catch {
-                            logger.warning("Live Activities cannot be updated; trying again", metadata: ["error": "\(error)"])
+                            logger.log(
+                                level: .warning.unlessOutage(error),
+                                "Live Activities cannot be updated; trying again",
+                                metadata: ["error": "\(error)"]
+                            )
                             pause = .seconds(1)
                         }
                         await wake.wait(upTo: pause)

@@ -59,7 +59,8 @@ package final class DatabaseHeartbeat: Service, Sendable {
         let isCommitting = Mutex(false)
         do {
             try await write { isCommitting.withLock { $0 = true } }
-            state.withLock { $0.succeeded(now: .now) }
+            let isBack = state.withLock { $0.succeeded(now: .now) }
+            if isBack { logger.notice("the database can be written to again") }
         } catch {
             let reason = HeartbeatState.reason(error, isCommitting: isCommitting.withLock { $0 })
             let isNews = state.withLock { $0.failed(reason) }
@@ -94,9 +95,12 @@ struct HeartbeatState {
     private var succeededAt: ContinuousClock.Instant?
     private var failure: String?
 
-    mutating func succeeded(now: ContinuousClock.Instant) {
+    /// Whether the write before failed.
+    @discardableResult
+    mutating func succeeded(now: ContinuousClock.Instant) -> Bool {
+        defer { failure = nil }
         succeededAt = now
-        failure = nil
+        return failure != nil
     }
 
     /// Whether that is another failure than before.
@@ -130,5 +134,12 @@ struct HeartbeatState {
         case "42501", "42P01": return "the role may not write instances: run `pushwatch migrate`"
         default: return error.isConnectionLoss ? "the database cannot be reached" : "writing fails with SQLSTATE \(error.code.rawValue)"
         }
+    }
+}
+
+extension PostgresError: WatchedOutage {
+    /// What the heartbeat meets, too. Not a statement that was not answered in time, nor a full pool: those may concern one task alone.
+    package var isWatchedOutage: Bool {
+        isConnectionLoss && code != .callTimeout || code == .readOnlyTransaction || ["53100", "58030"].contains(code.rawValue)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceKit
 
 /// Reads `NNNN_verb_noun.sql` files, numbered from 0001 without a gap. Other kinds of files in the directory are ignored.
 enum MigrationDirectory {
@@ -13,7 +14,8 @@ enum MigrationDirectory {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: path)
         } catch {
-            throw MigrationError(.unreadableDirectory, "the migrations in \(path) cannot be read: \(error.localizedDescription)")
+            let cause = FileFault.cause(path, isDirectory: true)
+            throw MigrationError(.unreadableDirectory, "the migrations in \(path) cannot be read: \(cause)")
         }
         var migrations: [Migration] = []
         for name in names.sorted() where name.hasSuffix(".sql") && name != roles { migrations.append(try read(name, in: path)) }
@@ -28,7 +30,7 @@ enum MigrationDirectory {
             throw MigrationError(.badName, "\(path)/\(name): a migration is named NNNN_verb_noun.sql, such as 0001_create_attempts.sql")
         }
         guard let sql = try? String(contentsOfFile: path + "/" + name, encoding: .utf8) else {
-            throw MigrationError(.unreadableDirectory, "\(path)/\(name) cannot be read as UTF-8")
+            throw MigrationError(.unreadableDirectory, "\(path)/\(name) cannot be read: \(FileFault.cause("\(path)/\(name)"))")
         }
         return Migration(version: version, name: String(match.2), sql: sql)
     }

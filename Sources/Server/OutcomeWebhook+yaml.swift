@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
 import HTTPClient
+import ServiceKit
 
 extension OutcomeWebhook {
     /// From a YAML file:

@@ -2,6 +2,7 @@ import Access
 import AlertRules
 import Foundation
 import HTTPClient
+import ServiceKit
 
 extension ServerConfiguration {
     /// Throws for a directory or file that an instance with these roles reads later and that is not there: it would run without rules, types

@@ -5,6 +5,7 @@ import Delivery
 import Foundation
 import LiveActivities
 import Logging
+import ServiceKit
 import SystemPackage
 import Yams
 
@@ -71,6 +72,12 @@ extension ServerConfiguration {
         return true
     }
 
+    /// Whether one port of both addresses is one port.
+    private static func overlap(_ host: String, _ other: String) -> Bool {
+        let hosts: Set = [host, other]
+        return hosts.count == 1 || !hosts.isDisjoint(with: ["0.0.0.0", "::"]) || hosts.isSubset(of: ["127.0.0.1", "::1", "localhost"])
+    }
+
     /// The dotted names of what a file sets.
     static func names(ofYAML text: String) throws -> [String] { try leaves(of: Yams.load(yaml: text), under: "").map(\.name) }
 
@@ -111,11 +118,11 @@ extension ServerConfiguration {
         tls = try settings.tls()
         operatorsHost = settings.text(.operatorsHost) ?? httpHost
         operatorsPort = try settings.number(.operatorsPort, 0...65_535)
-        if let operatorsPort, operatorsPort == httpPort, httpPort != 0, operatorsHost == httpHost {
+        if let operatorsPort, operatorsPort == httpPort, httpPort != 0, Self.overlap(httpHost, operatorsHost) {
             throw ConfigurationError(
                 "\(ConfigurationKey.operatorsPort.environmentName) (`\(ConfigurationKey.operatorsPort.name)`) must differ from "
-                    + "\(ConfigurationKey.httpPort.environmentName) (`\(ConfigurationKey.httpPort.name)`), or the operators' listener needs an "
-                    + "address of its own: both are \(httpHost):\(httpPort)."
+                    + "\(ConfigurationKey.httpPort.environmentName) (`\(ConfigurationKey.httpPort.name)`), or each listener needs an "
+                    + "address of its own: they are \(operatorsHost):\(operatorsPort) and \(httpHost):\(httpPort)."
             )
         }
         publicURL = try settings.url(.publicURL)?.withoutLastSlash

@@ -4,6 +4,7 @@ import Delivery
 import Foundation
 import HTTPServer
 import HTTPTypes
+import ServiceKit
 
 /// Settings that make sense together only.
 extension Settings {

@@ -3,6 +3,7 @@ import Configuration
 import Foundation
 import HTTPClient
 import Postgres
+import ServiceKit
 
 /// Typed reading of single settings.
 struct Settings {
@@ -97,12 +98,19 @@ struct Settings {
     }
 
     /// From its own setting, or from the file that `…File` names, without its trailing newlines. Either form of the environment takes
-    /// precedence over either form of the file.
+    /// precedence over either form of the file; both forms in one of them are an error.
     func secret(_ key: ConfigurationKey, atLeast length: Int = 1) throws(ConfigurationError) -> String? {
         var secret: String?
         for reader in single where secret == nil {
             secret = text(key, in: reader)
-            if secret == nil { secret = try secretFromFile(key, in: reader) }
+            guard let name = key.fileName, let path = reader.string(forKey: ConfigKey(name)), !path.isEmpty else { continue }
+            let setting = ConfigurationKey.environmentName(of: name)
+            guard secret == nil else {
+                throw ConfigurationError(
+                    "\(key.environmentName) (`\(key.name)`) and \(setting) (`\(name)`) are two forms of one setting: remove one of them."
+                )
+            }
+            secret = try secretFromFile(path, setting)
         }
         guard let secret else { return nil }
         guard secret.utf8.count >= length else {
@@ -129,10 +137,8 @@ struct Settings {
         }
     }
 
-    private func secretFromFile(_ key: ConfigurationKey, in reader: ConfigReader) throws(ConfigurationError) -> String? {
-        guard let name = key.fileName, let path = reader.string(forKey: ConfigKey(name)), !path.isEmpty else { return nil }
+    private func secretFromFile(_ path: String, _ setting: String) throws(ConfigurationError) -> String {
         guard let bytes = FileManager.default.contents(atPath: path), let text = String(bytes: bytes, encoding: .utf8) else {
-            let setting = ConfigurationKey.environmentName(of: name)
             throw ConfigurationError(
                 "\(setting) names \(path), which cannot be read: \(FileFault.cause(path)).",
                 isUnreadableFile: true

@@ -1,5 +1,6 @@
 import AlertRules
 import Foundation
+import ServiceKit
 import Yams
 
 /// A YAML file that a setting names. Errors name the file and the place in it.

@@ -1,7 +1,8 @@
 package import Logging
 import ServiceLifecycle
 
-/// Runs a body again and again until graceful shutdown. A failure is logged, and the body runs again after the interval.
+/// Runs a body again and again until graceful shutdown. A failure is logged, at `debug` if it is a `WatchedOutage`, and the body runs again
+/// after the interval.
 ///
 /// A service with parameters of its own keeps its type and calls `PeriodicService(…).run()` in its `run`.
 package struct PeriodicService<State: Sendable>: Service {
@@ -70,7 +71,7 @@ package struct PeriodicService<State: Sendable>: Service {
                 return
             } catch {
                 logger.log(
-                    level: failureLevel,
+                    level: failureLevel.unlessOutage(error),
                     "a periodic task failed; it runs again after its interval",
                     metadata: ["task": "\(name)", "error": "\(error)"]
                 )

@@ -47,7 +47,7 @@ struct ExclusionsCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var options: ConfigurationOptions
-        @Option(help: "The first minute, such as 2026-01-05T10:00:00Z.") var from: String
+        @Option(help: "The first minute, such as 2026-01-05T10:00:00Z, or a day (UTC).") var from: String
         @Option(help: "The first minute after the period; now unless given.") var to: String?
         @Option(help: "What happened.") var reason: String
         @Option(help: "Who adds it.") var author: String = NSUserName()
@@ -100,8 +100,10 @@ struct ExclusionsCommand: AsyncParsableCommand {
     }
 
     private static func minute(_ text: String, _ option: String) throws -> Timestamp {
-        guard let moment = Timestamp(rfc3339: text) else {
-            throw ValidationError("\(option) \"\(text)\" is not an RFC 3339 date-time such as 2026-01-05T10:00:00Z.")
+        guard let moment = Timestamp(commandLine: text) else {
+            throw ValidationError(
+                "\(option) \"\(text)\" is not an RFC 3339 date-time such as 2026-01-05T10:00:00Z, nor a date such as 2026-01-05."
+            )
         }
         return moment.flooredToMinute()
     }

@@ -49,7 +49,7 @@ struct HistoryOptions: ParsableArguments {
     }
 
     private func moment(_ text: String, _ option: String) throws -> Minute {
-        guard let moment = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") else {
+        guard let moment = Timestamp(commandLine: text) else {
             throw ValidationError("\(option) '\(text)' is neither a duration such as 28d nor a time such as 2026-01-05T12:00:00Z.")
         }
         return Minute(moment)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLineKit
-import HTTPServer
 import Logging
 import Postgres
 import PushContract
@@ -28,17 +27,21 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        LogBootstrap.bootstrap(level: .notice)
         let configuration = try await options.load()
+        let format = configuration.logFormat
+        ProcessSetup.log(level: .notice, format: format)
+        let logger = Logger(label: "migrate")
         let database = configuration.postgres(configuration.adminDatabaseURL, applicationName: "pushwatch migrate")
         let migrator = Migrator(
             configuration: database,
             directory: configuration.migrationsDirectory,
-            logger: Logger(label: "migrate")
+            logger: logger
         )
         do {
             if case .tooOld(let sentence) = try await ServerVersion.verdict(at: database) { throw CommandFailure.environment(sentence) }
             let migrations = status ? try await migrator.status() : try await migrator.migrate()
+            // Where the log is JSON it says what was applied; a table in the same journal would not be.
+            if format == "json", !status, !json { return }
             if json { try Terminal.printLine(json: migrations.map { Row(version: $0.version, name: $0.name, appliedAt: $0.appliedAt) }) }
             for migration in migrations where !json {
                 let state = migration.appliedAt.map { "applied \($0)" } ?? "missing"
@@ -53,7 +56,10 @@ struct MigrateCommand: AsyncParsableCommand {
             if migrations.isEmpty, !json { Terminal.printLine("The schema is up to date.") }
             if status, migrations.contains(where: { $0.appliedAt == nil }) { throw CommandFailure.check("Run `pushwatch migrate`.") }
         } catch let error as MigrationError {
-            throw CommandFailure(error)
+            throw CommandFailure(error).logged(format: format, logger)
+        } catch {
+            guard let failure = CommandFailure(error) else { throw error }
+            throw failure.logged(format: format, logger)
         }
     }
 }

@@ -68,7 +68,7 @@ extension SendsCommand {
             try await options.withPool(connections: 1) { pool, _ in
                 let store = OutcomeWebhookStore(pool: pool)
                 guard let (before, now) = try await store.replay(name, after: after, recording: AuditRecorder(by: author)) else {
-                    throw ValidationError("There is no webhook named \(name): pushwatch sends webhooks lists them.")
+                    throw CommandFailure.check("There is no webhook named \(name): `pushwatch sends webhooks` lists them.")
                 }
                 Terminal.printLine("\(name) is sent the outcomes behind \(now.cursor) again; it was at \(before.cursor).")
             }

@@ -51,9 +51,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func reason(_ error: any Error, format: String, _ logger: Logger) -> any Error {
         let failure = (error as? MigrationError).map { CommandFailure.environment($0.message) } ?? CommandFailure(error)
         guard let failure else { return error }
-        guard format == "json" else { return failure }
-        logger.critical("\(failure.message)")
-        return CommandFailure(message: "", code: failure.code)
+        return failure.logged(format: format, logger)
     }
 
     /// A setting that is missing is wrong usage, as a database that is not configured.

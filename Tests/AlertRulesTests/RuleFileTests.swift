@@ -389,7 +389,18 @@ struct RuleFileTests {
     @Test("a missing directory is a finding")
     func missingDirectory() {
         let findings = RuleCheck.check(alertsDirectory: "/nonexistent/alerts")
-        #expect(findings.map(\.description) == ["/nonexistent/alerts/rules:1:1: error: cannot read this directory"])
+        #expect(
+            findings.map(\.description) == ["/nonexistent/alerts/rules:1:1: error: cannot read this directory: No such file or directory"]
+        )
+    }
+
+    @Test("a file that cannot be read is a finding with its cause")
+    func unreadableFile() throws {
+        let directory = NSTemporaryDirectory() + "/alerts-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try FileManager.default.createDirectory(atPath: "\(directory)/rules/a.yml", withIntermediateDirectories: true)
+        let findings = AlertsDirectory(path: directory).ruleSet().findings.map(\.description)
+        #expect(findings.contains("\(directory)/rules/a.yml:1:1: error: cannot read this file: Is a directory"), "\(findings)")
     }
 
     @Test("files without a rule are an error: nothing would alert, and what fires would be over")

@@ -31,6 +31,12 @@ struct ReceiverFileTests {
         #expect(set.names(for: .ticket) == ["quiet"])
     }
 
+    @Test("a file that cannot be read is an error with its cause")
+    func unreadable() {
+        let fault = #expect(throws: ReceiverFile.Fault.self) { try ReceiverFile.read(path: NSTemporaryDirectory(), environment: [:]) }
+        #expect(fault?.message == "cannot read this file: Is a directory")
+    }
+
     @Test("the example that is shipped can be read")
     func example() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

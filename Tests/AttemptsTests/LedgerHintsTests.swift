@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import PushContract
+import ServiceKit
 import TestDatabase
 import Testing
 
@@ -137,6 +138,18 @@ struct LedgerHintsTests {
                 #expect(repaired.hasFilter(of: newest))
                 #expect(await cache.load(newest, space: 1 << 30)?.count == 0)
             }
+        }
+    }
+
+    @Test("a directory that cannot be written is a cause in words")
+    func unwritableCache() async throws {
+        try await withCache { cache in
+            let generation = FrozenGeneration(number: 1, frozenAt: .now())
+            // A directory in the place of the unfinished file: permissions do not stop root.
+            let unfinished = cache.path(generation) + ".\(ProcessInfo.processInfo.processIdentifier)"
+            try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: true)
+            let error = await #expect(throws: POSIXError.self) { try await cache.store(BloomFilter(capacity: 10), generation) }
+            #expect(error.map { FileFault.cause(of: $0) } == "Is a directory")
         }
     }
 

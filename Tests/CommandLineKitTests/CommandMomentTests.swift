@@ -13,6 +13,15 @@ struct CommandMomentTests {
         #expect(try CommandMoment.parse("2027-01-31T10:00:00+02:00").moment(now: now) == Timestamp(rfc3339: "2027-01-31T08:00:00Z"))
     }
 
+    @Test(
+        "where no duration is taken, a day and a date-time are",
+        arguments: ["2027-01-31", "2027-01-31T00:00:00Z", "2027-01-31T01:00:00+01:00"]
+    )
+    func time(text: String) {
+        #expect(Timestamp(commandLine: text) == Timestamp(rfc3339: "2027-01-31T00:00:00Z"))
+        #expect(Timestamp(commandLine: "90d") == nil)
+    }
+
     @Test("what is neither is rejected", arguments: ["", "soon", "90", "2027-13-01", "31.1.2027", "-3d"])
     func rejected(text: String) {
         #expect(throws: (any Error).self) { try CommandMoment.parse(text) }

@@ -60,6 +60,76 @@ struct EventTextTests {
         #expect(told.count == 2)
     }
 
+    @Test("a match that is abandoned: the card and the alert have the result, else the status of the feed")
+    func abandoned() {
+        func texts(_ status: String?, _ result: MatchResult?) -> [String] {
+            var abandoned = Sample.score(2, phase: .abandoned, result: result)
+            abandoned.status = status
+            let step = MatchProgress.step(MatchMemory(score: Sample.score(1, phase: .scheduled)), with: abandoned, now: Sample.now)
+            guard case .changed(let change) = step else { return [] }
+            return [change.display.status] + change.events.map(\.text)
+        }
+        let status = "Match abandoned: wet outfield"
+        #expect(texts(status, nil) == [status, status])
+        #expect(texts(status, MatchResult(outcome: .noResult)) == ["No result", "No result"])
+        #expect(texts(nil, nil) == ["Abandoned", "Abandoned"])
+    }
+
+    /// What each state alerts of.
+    private func alerts(_ states: [(at: Int, score: MatchScore)]) -> [[String]] {
+        var memory = MatchMemory()
+        return states.map { state in
+            switch MatchProgress.step(memory, with: state.score, now: Sample.now + .seconds(state.at)) {
+            case .changed(let change):
+                memory = change.memory
+                return change.events.filter { $0.type.urgency == .alert }.map(\.text)
+            case .unchanged(let kept):
+                memory = kept
+                return []
+            case .stale, .afterTheEnd: return ["ignored"]
+            }
+        }
+    }
+
+    @Test("an incomplete state retracts nothing: the next one alerts of what is new alone")
+    func incomplete() {
+        let first = Sample.innings(1, 200, 5, "20.0", closed: true)
+        func state(_ sequence: Int64, _ runs: Int, _ wickets: Int, _ overs: String) -> MatchScore {
+            Sample.score(sequence, innings: [first, Sample.innings(2, runs, wickets, overs, target: 201)])
+        }
+        let states = [Sample.score(2), Sample.score(2, innings: [first]), state(2, 0, 0, "0.0"), Sample.score(2, phase: .scheduled)]
+        for incomplete in states {
+            let (known, next) = (state(1, 160, 4, "15.0"), state(3, 161, 4, "15.1"))
+            let reported = alerts([(0, Sample.score(0, phase: .scheduled)), (1, known), (2, incomplete), (3, next)])
+            #expect(reported[1].count == 3 && reported[2].isEmpty && reported[3].isEmpty)
+            // The match is first seen when it is being played.
+            #expect(
+                alerts([(1, known), (2, incomplete), (3, next), (4, state(4, 161, 5, "15.2"))])
+                    == [[], [], [], ["WICKET! BC 161/5 (15.2)"]]
+            )
+        }
+    }
+
+    @Test("the wickets of a score that goes back by more than an over are silent for two minutes, and are reported if they fall later")
+    func farBehind() {
+        func state(_ sequence: Int64, _ runs: Int, _ wickets: Int, _ overs: String) -> MatchScore {
+            Sample.score(sequence, innings: [Sample.innings(1, runs, wickets, overs)])
+        }
+        // Old states among new ones.
+        #expect(
+            alerts([
+                (0, state(1, 150, 3, "14.0")), (10, state(2, 160, 4, "15.0")), (20, state(3, 12, 1, "2.0")), (30, state(4, 161, 5, "15.1")),
+                (400, state(5, 12, 1, "2.0")), (410, state(6, 162, 5, "15.2")),
+            ]) == [[], ["WICKET! AT 160/4 (15.0)"], [], ["WICKET! AT 161/5 (15.1)"], [], []]
+        )
+        // A score that was never true.
+        #expect(
+            alerts([
+                (0, state(1, 10, 0, "1.2")), (10, state(2, 160, 4, "15.0")), (20, state(3, 10, 0, "1.3")), (150, state(4, 10, 1, "1.4")),
+            ]) == [[], ["4 WICKETS! AT 160/4 (15.0)"], [], ["WICKET! AT 10/1 (1.4)"]]
+        )
+    }
+
     @Test("expired cooldowns are dropped, so that the record stays small")
     func cooldownsAreDropped() {
         var cooldowns = Cooldowns()
@@ -88,6 +158,8 @@ struct EventTextTests {
         #expect(isStale(event(.six), score(60), after: 61))
         #expect(isStale(event(.batsmanOn90s), score(95, state: .out)))
         #expect(isStale(event(.interruption), score(60)))
+        #expect([.interrupted, .stumps, .break].allSatisfy { isStale(event(.resume), score(60, phase: $0)) })
+        #expect(!isStale(event(.resume), score(60)))
         #expect(isStale(event(.matchStart), score(0, phase: .scheduled)) && !isStale(event(.matchStart), score(0)))
         #expect(isStale(event(.wicket, nil, mark: 3), score(60)))
         #expect(!isStale(event(.wicket, nil, mark: 2), score(60)))

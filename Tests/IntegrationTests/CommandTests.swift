@@ -426,6 +426,35 @@ extension WholeService {
             }
         }
 
+        @Test("with `log.format: json` every line of `migrate` is JSON, also the reason why it fails")
+        func migrateInJSON() async throws {
+            try await withDatabaseURL(migrated: false) { database in
+                for (directory, code, message) in [
+                    ("sql/migrations", 0, "applied migration"), ("/nowhere", 3, "No such file or directory"),
+                ] {
+                    let environment = [
+                        "PUSHWATCH_DATABASE_URL": database, "PUSHWATCH_LOG_FORMAT": "json", "PUSHWATCH_MIGRATIONS_DIRECTORY": directory,
+                    ]
+                    let done = try await Shell.run(ServerProcess.binary, ["migrate"], in: ProjectDirectory.root, environment: environment)
+                    #expect(done.code == code, "\(done.output)")
+                    let lines = try done.output.split(separator: "\n").map { line in
+                        try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(done.output)")
+                    }
+                    #expect(lines.contains { ($0["msg"] as? String)?.contains(message) == true }, "\(done.output)")
+                }
+            }
+        }
+
+        @Test("`sends replay` of a webhook that does not exist is a failure, not wrong usage")
+        func replayOfNothing() async throws {
+            try await withDatabaseURL { database in
+                let arguments = ["sends", "replay", "nothing", "--after", "0-0", "--database", database]
+                let done = try await Shell.run(ServerProcess.binary, arguments, in: ProjectDirectory.root)
+                #expect(done.code == 1 && done.output.contains("There is no webhook named nothing"), "\(done.output)")
+                #expect(!done.output.contains("USAGE"))
+            }
+        }
+
         /// As the record of migrations was before the files were rewritten.
         private func makeEarlier(_ database: String) async throws {
             _ = try await withPool(database) { pool in

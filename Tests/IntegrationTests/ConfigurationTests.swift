@@ -233,6 +233,17 @@ struct ConfigurationTests {
                 "PUSHWATCH_OPERATORS_PORT (`operators.port`) must differ from PUSHWATCH_HTTP_PORT"
             ),
             (
+                [
+                    "PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_PORT": "80", "PUSHWATCH_HTTP_HOST": "0.0.0.0",
+                    "PUSHWATCH_OPERATORS_PORT": "80", "PUSHWATCH_OPERATORS_HOST": "127.0.0.1",
+                ],
+                "they are 127.0.0.1:80 and 0.0.0.0:80."
+            ),
+            (
+                ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_DATABASE_URL_FILE": "/nowhere/url"],
+                "PUSHWATCH_DATABASE_URL (`database.url`) and PUSHWATCH_DATABASE_URL_FILE (`database.urlFile`) are two forms of one setting"
+            ),
+            (
                 ["PUSHWATCH_DATABASE_URL": "dbname=u", "PUSHWATCH_HTTP_TLS_KEY_FILE": "/k"],
                 "PUSHWATCH_HTTP_TLS_CERTIFICATE_FILE is missing"
             ),

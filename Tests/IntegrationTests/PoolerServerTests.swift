@@ -79,6 +79,17 @@ extension WholeService {
             }
         }
 
+        @Test("with preparesStatements left on commands name the setting", arguments: [["keys", "list"], ["migrate", "--status"]])
+        func commandWithPreparationLeftOn(arguments: [String]) async throws {
+            try await withDatabaseURL { database in
+                try await PgBouncer.running(before: database, sessions: 12) { url in
+                    let environment = ["PUSHWATCH_DATABASE_URL": url]
+                    let done = try await Shell.run(ServerProcess.binary, arguments, in: ProjectDirectory.root, environment: environment)
+                    #expect(done.code == 3 && done.output.contains("set `database.preparesStatements: false`"), "\(done.output)")
+                }
+            }
+        }
+
         /// Sends to as many tokens, to each server its part, eight at a time; the tokens.
         private func send(_ count: Int, through servers: [ServerProcess]) async throws -> [String] {
             let tokens = (0..<count).map { _ in (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined() }

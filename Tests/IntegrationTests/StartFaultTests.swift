@@ -221,6 +221,25 @@ extension WholeService {
             }
         }
 
+        @Test("series are there before their first event, with their help")
+        func series() async throws {
+            try await withDatabaseURL { database in
+                let server = try await ServerProcess.start(database: database, settings: ["METRICS_OPEN": "true"])
+                try await server.waitUntilReady()
+                let lines = [
+                    "# HELP pushwatch_ingest_waiting_rows Attempts that wait to be written.", "pushwatch_ingest_waiting_rows 0",
+                    "pushwatch_ingest_failed_commits_total 0", "pushwatch_partition_drop_failures_total 0",
+                    "pushwatch_sends_leases_expired_total 0",
+                    "pushwatch_alert_notifications_total{receiver=\"log\",result=\"deadLettered\"} 0",
+                ]
+                try await eventually("every one is there") {
+                    let metrics = try await server.api.get("/metrics").text
+                    return lines.allSatisfy { metrics.contains($0 + "\n") }
+                }
+                #expect(try await server.terminate().code == 0)
+            }
+        }
+
         @Test("an expired partition that cannot be dropped stops no start: it is logged and counted")
         func partitionThatStays() async throws {
             try await withDatabaseURL { database in

@@ -45,7 +45,7 @@ struct FeedSilenceTests {
             #expect(bench.apns.calls.isEmpty)
             #expect(try await bench.states(match: source.subject) == ["active"])
             let statuses = try await StartStatusStore(pool: bench.pool).statuses(of: "bob", now: bench.now)
-            #expect(statuses.map(\.reason) == [.feedSilent])
+            #expect(statuses.map(\.reason) == [.feedSilent] && statuses.map(\.startsAt) == [nil])
             try await source.send(2, bench)
             try await bench.run()
             #expect(bench.apns.calls("start").count == 2)

@@ -201,4 +201,38 @@ struct PrematchTests {
             }
         }
     }
+
+    @Test("a start that a scheduled match no longer has is known no more, and the alert that waits for it is cancelled")
+    func withdrawn() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1, startToken: false)
+            try await bench.follow("ann")
+            let store = MatchStore(pool: bench.pool)
+            let alerts = alerts(bench)
+            let startsAt = bench.now + .seconds(600)
+            var score = try #require(try MatchSamples.scores().first { $0.phase == .scheduled })
+            (score.sequence, score.startsAt) = (1, startsAt)
+            #expect(try await store.accept(score, now: bench.now).result == .accepted)
+            try await alerts.look()
+            #expect(try await bench.count("SELECT count(*) FROM pushReady") == 1)
+            (score.sequence, score.startsAt, score.status) = (2, nil, "Start postponed")
+            #expect(try await store.accept(score, now: bench.now).result == .accepted)
+            #expect(try await bench.pool.matchColumn("startsAt") == nil)
+            try await alerts.look()
+            try await bench.instance.send()
+            #expect(bench.apns.calls.isEmpty)
+            // A follower sees nothing of these two.
+            for (sequence, start) in [(3, startsAt), (4, nil)] as [(Int64, Timestamp?)] {
+                (score.sequence, score.startsAt) = (sequence, start)
+                #expect(try await store.accept(score, now: bench.now).result == .unchanged)
+                #expect(try await bench.count("SELECT count(startsAt) FROM activeMatches") == (start == nil ? 0 : 1))
+            }
+            // A state of play need not repeat it.
+            for (sequence, start, phase) in [(5, startsAt, .scheduled), (6, nil, .live)] as [(Int64, Timestamp?, MatchPhase)] {
+                (score.sequence, score.startsAt, score.phase) = (sequence, start, phase)
+                _ = try await store.accept(score, now: bench.now)
+                #expect(try await bench.count("SELECT count(startsAt) FROM activeMatches") == 1)
+            }
+        }
+    }
 }

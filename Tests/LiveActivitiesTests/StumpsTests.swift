@@ -13,6 +13,12 @@ import Testing
 struct StumpsTests {
     private static let night = Duration.seconds(17 * 3600)
 
+    /// Until the activities of an evening end.
+    private func rest(_ bench: LiveBench) async throws {
+        bench.clock.advance(LiveSubject.restsAfter)
+        try await bench.run()
+    }
+
     @Test("C-27: at stumps activities end with the day's last score, nothing leaves overnight, and play brings them back")
     func overnight() async throws {
         try await LiveBench.with { bench in
@@ -23,6 +29,10 @@ struct StumpsTests {
             bench.clock.advance(.seconds(2))
             try await bench.score(phase: "stumps", runs: 320)
             try await bench.run()
+            #expect(bench.apns.calls.map(\.event) == ["update", "update"])
+            #expect(bench.apns.calls.allSatisfy { $0.contentState.contains(#""runs":320"#) })
+            bench.apns.forget()
+            try await rest(bench)
             #expect(bench.apns.calls.map(\.event) == ["end", "end"])
             let end = bench.apns.calls[0]
             #expect(end.contentState.contains(#""runs":320"#))
@@ -59,7 +69,7 @@ struct StumpsTests {
             bench.clock.advance(.seconds(120))
             #expect(try await bench.dismiss("ann", "phone") == .unfollow(1))
             try await bench.score(phase: "stumps", runs: 300)
-            try await bench.run()
+            try await rest(bench)
             // The card of the evening goes from the screen in its own time: that is nobody's swipe at the match.
             bench.clock.advance(.seconds(900))
             #expect(try await bench.dismiss("cem", "cems", instance: 1) == .ignored(.oldInstance))
@@ -88,7 +98,7 @@ struct StumpsTests {
             try await bench.run()
             #expect(try await bench.states() == ["pending"])
             try await bench.score(phase: "stumps", runs: 300)
-            try await bench.run()
+            try await rest(bench)
             #expect(try await bench.states() == ["ended/stumps"])
             #expect(bench.apns.calls("end").isEmpty, "there is no token to send it to")
             bench.clock.advance(Self.night)
@@ -114,6 +124,9 @@ struct StumpsTests {
             bench.apns.channels.forget()
             try await bench.score(phase: "stumps", runs: 300)
             try await bench.run()
+            #expect(Set(bench.apns.channels.calls("broadcast").map(\.isEnd)) == [false])
+            bench.apns.channels.forget()
+            try await rest(bench)
             let end = try #require(bench.apns.channels.calls("broadcast").first)
             #expect(end.isEnd && end.state.contains(#""runs":300"#))
             #expect(try await bench.states() == ["ended/stumps"])
@@ -127,6 +140,26 @@ struct StumpsTests {
             try await bench.run()
             #expect(try await bench.states() == ["ended/stumps", "active"])
             #expect(try await bench.count("SELECT count(*) FROM activityChannels WHERE retiredAt IS NULL AND channelId IS NOT NULL") == 1)
+        }
+    }
+
+    @Test("one wrong state that says stumps takes no card away, and the next one starts none")
+    func wrongState() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.fcmDevice("ann", "android", 2)
+            try await bench.running("ann", "phone", 1)
+            bench.apns.forget()
+            for phase in ["stumps", "live"] {
+                bench.clock.advance(.seconds(30))
+                try await bench.score(phase: phase, runs: 2)
+                try await bench.run()
+                #expect(bench.calls(to: LiveBench.updateToken(1)).last?.contentState.contains(phase) == true)
+            }
+            #expect(Set(bench.calls(to: LiveBench.updateToken(1)).map(\.event)) == ["update"])
+            #expect(bench.calls(to: LiveBench.startToken(1)).isEmpty)
+            #expect(!bench.android(2).contains { $0.data("event") == "end" })
+            #expect(try await bench.states() == ["active"])
         }
     }
 

@@ -275,10 +275,13 @@ struct UpdateTests {
         } _: { bench in
             try await bench.score(runs: 1)
             try await bench.running()
+            let statuses = StartStatusStore(pool: bench.pool, policy: bench.policy)
             for (number, wait) in [0, 120, 600, 1800].enumerated() {
                 bench.apns.answer(LiveBench.updateToken(number + 1), .apns(410, "Unregistered"))
                 try await bench.score(runs: number + 2)
                 try await bench.run(all: false)
+                let next = try #require(try await statuses.statuses(of: "ann", now: bench.now).first)
+                #expect(next.state == .waiting && next.reason == .later && (next.startsAt == nil) == (wait == 0))
                 bench.apns.forget()
                 if wait > 0 {
                     try await bench.run()
@@ -295,6 +298,7 @@ struct UpdateTests {
             bench.apns.answer(LiveBench.updateToken(5), .apns(410, "Unregistered"))
             try await bench.score(runs: 9)
             try await bench.run(all: false)
+            #expect(try await statuses.statuses(of: "ann", now: bench.now).map(\.reason) == [.tokenInvalid])
             bench.apns.forget()
             bench.clock.advance(.seconds(7200))
             try await bench.run()

@@ -1,4 +1,6 @@
 import LocalPostgres
+import Logging
+import ServiceKit
 import TestDatabase
 import TestSupport
 import Testing
@@ -98,6 +100,44 @@ struct HeartbeatTests {
             try await eventually("the database writes again") { (try? await heartbeat.beat()) != nil }
             #expect(await heartbeat.fault() == nil)
         }
+    }
+
+    @Test("that the database cannot be written to is logged once, and once that it can be again; tasks that fail meanwhile log at debug")
+    func log() async throws {
+        try await withDatabaseURL { url in
+            let log = RecordingLog { $0.level > .debug }
+            let configuration = PostgresConfiguration(url: url, maxConnections: 1)
+            let heartbeat = DatabaseHeartbeat(pool: PostgresPool(configuration: configuration, logger: .silent), logger: log.logger)
+            let admin = try await PostgresConnection.connect(PostgresConfiguration(url: url))
+            try await heartbeat.beat()
+            #expect(log.events.isEmpty)
+            try await admin.executeScript("ALTER TABLE instances RENAME TO other")
+            for _ in 0..<2 { await #expect(throws: PostgresError.self) { try await heartbeat.beat() } }
+            let task = PeriodicService("task", every: .zero, logger: log.logger) {
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw PostgresError(.connectionFailure, "away")
+            }
+            try await Task { try await task.run() }.value
+            try await admin.executeScript("ALTER TABLE other RENAME TO instances")
+            for _ in 0..<2 { try await heartbeat.beat() }
+            #expect(
+                log.events.map { "\($0.level): \($0.message)" } == [
+                    "warning: the database cannot be written to", "notice: the database can be written to again",
+                ]
+            )
+        }
+    }
+
+    @Test(
+        "what the heartbeat meets, too, is a watched outage; what may concern one task alone is not",
+        arguments: [
+            ("08006", true), ("57P01", true), ("25006", true), ("53100", true), ("08PW1", false), ("PW001", false), ("57014", false),
+            ("42P01", false),
+        ]
+    )
+    func watched(code: String, isWatched: Bool) {
+        let error = PostgresError(.init(rawValue: code), "")
+        #expect(Logger.Level.error.unlessOutage(error) == (isWatched ? .debug : .error))
     }
 
     @Test(

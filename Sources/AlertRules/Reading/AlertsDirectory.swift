@@ -1,4 +1,5 @@
 import Foundation
+import ServiceKit
 
 /// The `alerts/` directory: `rules/*.yml`, `tests/*.yml`, `runbooks/*.md`.
 package struct AlertsDirectory: Sendable, Hashable {
@@ -33,7 +34,8 @@ package struct AlertsDirectory: Sendable, Hashable {
 
     private func sources(in folder: String) -> ([SourceText], [Finding]) {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)") else {
-            return ([], [Finding(.error, at: position(folder), "cannot read this directory")])
+            let cause = FileFault.cause("\(path)/\(folder)", isDirectory: true)
+            return ([], [Finding(.error, at: position(folder), "cannot read this directory: \(cause)")])
         }
         var sources: [SourceText] = []
         var findings: [Finding] = []
@@ -42,7 +44,8 @@ package struct AlertsDirectory: Sendable, Hashable {
             if let data = FileManager.default.contents(atPath: file), let text = String(data: data, encoding: .utf8) {
                 sources.append(SourceText(path: file, text: text))
             } else {
-                findings.append(Finding(.error, at: SourcePosition(file: file, line: 1, column: 1), "cannot read this file as UTF-8"))
+                let cause = FileFault.cause(file)
+                findings.append(Finding(.error, at: SourcePosition(file: file, line: 1, column: 1), "cannot read this file: \(cause)"))
             }
         }
         return (sources, findings)

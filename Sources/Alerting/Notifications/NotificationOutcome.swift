@@ -2,7 +2,7 @@ import PushContract
 
 /// What came of one try.
 struct NotificationOutcome: Sendable {
-    enum Result: String, Sendable {
+    enum Result: String, Sendable, CaseIterable {
         case delivered, retry, deadLettered, undelivered, superseded
     }
 

@@ -3,6 +3,7 @@ package import HTTPClient
 package import Logging
 package import Postgres
 package import PushContract
+import ServiceKit
 import ServiceLifecycle
 import Synchronization
 
@@ -72,7 +73,11 @@ package final class Notifier: Service, Sendable {
                 } catch is CancellationError {
                     break
                 } catch {
-                    logger.error("notifications could not be claimed; retrying", metadata: ["error": "\(error)"])
+                    logger.log(
+                        level: .error.unlessOutage(error),
+                        "notifications could not be claimed; retrying",
+                        metadata: ["error": "\(error)"]
+                    )
                 }
                 await cancelWhenGracefulShutdown { [clock, configuration] in
                     try? await clock.sleep(for: configuration.pollInterval, tolerance: nil)
@@ -103,6 +108,7 @@ package final class Notifier: Service, Sendable {
     private func claimDue() async throws -> [([ClaimedNotification], AlertLease)] {
         receivers.refresh()
         guard let lease = try await lease() else { return [] }
+        metrics.begin(receivers.set.receivers.map(\.name))
         let now = now()
         try await escalate(lease, at: now)
         let waiting = try await NotificationStore.waiting(on: pool)
@@ -135,7 +141,11 @@ package final class Notifier: Service, Sendable {
         } catch is LeaseLost {
             state.withLock { $0.lease = nil }
         } catch let error where !(error is CancellationError) {
-            logger.error("pages could not be escalated; this is tried again", metadata: ["error": "\(error)"])
+            logger.log(
+                level: .error.unlessOutage(error),
+                "pages could not be escalated; this is tried again",
+                metadata: ["error": "\(error)"]
+            )
         }
     }
 

@@ -62,6 +62,7 @@ package struct AttemptIngestor: Service {
     package func adapt(to engine: DatabaseEngine) { queue.adapt(to: engine) }
 
     package func run() async throws {
+        IngestMetrics.begin()
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 for slot in slots { group.addTask { await write(slot: slot) } }

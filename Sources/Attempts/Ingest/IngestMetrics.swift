@@ -13,6 +13,12 @@ enum IngestMetrics {
     private static let conflict = counter("conflict")
     static let rejected = counter("rejected")
 
+    /// Makes the series that the first event would make: the rate of a series does not count the event it begins with.
+    static func begin() {
+        failures.increment(by: 0)
+        waitingRows.record(0)
+    }
+
     private static func counter(_ result: String) -> Counter {
         Counter(label: "pushwatch_attempts_total", dimensions: [("result", result)])
     }

@@ -75,9 +75,9 @@ struct FilterCache: Sendable {
     func store(_ filter: BloomFilter, _ generation: FrozenGeneration) async throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let unfinished = path(generation) + ".\(getpid())"
-        guard FileManager.default.createFile(atPath: unfinished, contents: nil), let file = FileHandle(forWritingAtPath: unfinished) else {
-            throw CocoaError(.fileWriteNoPermission, userInfo: [NSFilePathErrorKey: unfinished])
-        }
+        let descriptor = open(unfinished, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw lastError }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
             var header = Header(generation: generation, count: filter.count, blocks: filter.bytes.count / BloomFilter.blockBytes)
             var checksum = Checksum(header.words)
@@ -93,13 +93,15 @@ struct FilterCache: Sendable {
             try file.write(contentsOf: withUnsafeBytes(of: header.words) { Data($0) })
             try file.synchronize()
             try file.close()
-            guard rename(unfinished, path(generation)) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            guard rename(unfinished, path(generation)) == 0 else { throw lastError }
         } catch {
             try? file.close()
             try? FileManager.default.removeItem(atPath: unfinished)
             throw error
         }
     }
+
+    private var lastError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 
     /// Runs `body` unless another process that shares the directory is in one; returns whether it did.
     func locked(_ body: () async throws -> Void) async throws -> Bool {

@@ -77,7 +77,10 @@ package struct FrozenLedger: Service {
             do {
                 try await cache?.store(filter, generation)
             } catch {
-                logger.warning("a filter of the ledger could not be cached; a restart makes it again", metadata: ["error": "\(error)"])
+                logger.warning(
+                    "a filter of the ledger could not be cached; a restart makes it again",
+                    metadata: ["directory": "\(limits.directory ?? "")", "error": "\(FileFault.cause(of: error))"]
+                )
             }
         }
     }

@@ -43,6 +43,7 @@ package struct PartitionMaintenance: Service {
         self.logger = logger
         self.clock = clock
         self.now = now
+        Self.failures.increment(by: 0)
     }
 
     /// Round after round. The first one at the start of a server is its gate's, before anything is written; this goes on a minute later, also

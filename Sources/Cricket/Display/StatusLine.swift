@@ -9,7 +9,7 @@ struct StatusLine {
         switch score.phase {
         case .scheduled: return "Not started"
         case .ended: return score.result?.sentence ?? "Ended"
-        case .abandoned: return score.result?.sentence ?? "Abandoned"
+        case .abandoned: return score.result?.sentence ?? score.status ?? "Abandoned"
         case .interrupted: return "Play interrupted"
         case .stumps: return score.currentInnings.map { "Stumps: \($0.team) \($0.line)" } ?? "Stumps"
         case .break: return score.currentInnings.flatMap { $0.isClosed ? closedLine : chase($0) } ?? "Break"

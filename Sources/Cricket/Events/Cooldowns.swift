@@ -26,8 +26,9 @@ package struct Cooldowns: Sendable, Hashable, Codable {
         let expiry = now.advanced(by: cooldown).seconds
         let eventKeys = keys(of: event)
         let silent = eventKeys.filter { until[$0] == nil }
+        // A wicket that is seen again has fallen: its cooldown, which a correction may have shortened, begins anew.
+        for key in event.type == .wicket ? eventKeys : silent { until[key] = expiry }
         guard !silent.isEmpty else { return nil }
-        for key in silent { until[key] = expiry }
         var event = event
         if event.type == .wicket { event.count = silent.count }
         return event
@@ -41,12 +42,23 @@ package struct Cooldowns: Sendable, Hashable, Codable {
 
     private static func wicket(_ number: Int, innings: Int) -> String { "\(MatchEventType.wicket.rawValue)/\(innings)/\(number)" }
 
+    /// How long wickets stay silent that a score from further back is without: by then a feed has put such a state right.
+    private static let uncertainFor = Duration.seconds(120)
+
     /// Removes the events that a correction retracted, so that they are reported if they happen later.
-    package mutating func forget(retractedBy after: MatchScore, from before: MatchScore?) {
+    ///
+    /// A correction takes back a ball or two. A state that lacks an innings is incomplete and retracts nothing of it. One that is more than
+    /// an over behind may be an old or an empty one, which the next state puts right, or the correction of a score that was never true.
+    package mutating func forget(retractedBy after: MatchScore, from before: MatchScore?, now: Timestamp) {
         for innings in before?.innings ?? [] {
-            let now = after.innings(innings.number)?.wickets ?? 0
-            guard now < innings.wickets else { continue }
-            for number in now + 1...innings.wickets { until[Cooldowns.wicket(number, innings: innings.number)] = nil }
+            guard let corrected = after.innings(innings.number), corrected.wickets < innings.wickets else { continue }
+            let ballsInOver = after.ballsInOver
+            let isBehind =
+                innings.overs.legalBalls(ballsPerOver: ballsInOver) > corrected.overs.legalBalls(ballsPerOver: ballsInOver) + ballsInOver
+            for number in corrected.wickets + 1...innings.wickets {
+                let key = Cooldowns.wicket(number, innings: innings.number)
+                until[key] = isBehind ? until[key].map { min($0, now.advanced(by: Cooldowns.uncertainFor).seconds) } : nil
+            }
         }
         if let before, before.hasStarted, !after.hasStarted { until["\(MatchEventType.matchStart.rawValue)/0"] = nil }
         if let before, before.phase.isFinal, !after.phase.isFinal { until["\(MatchEventType.matchEnd.rawValue)/0"] = nil }

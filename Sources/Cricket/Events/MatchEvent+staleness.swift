@@ -22,7 +22,8 @@ extension MatchEvent {
         case .interruption: return score.phase != .interrupted
         case .stumps: return score.phase != .stumps
         case .matchStart: return !score.phase.isShown
-        case .resume, .superOverStart: return score.phase.isFinal
+        case .resume: return score.phase != .live
+        case .superOverStart: return score.phase.isFinal
         case .onHattrick: return window.last(by: subject ?? "").map { $0.number != mark || window.run(endingAt: $0) != 2 } ?? true
         case .hattrick: return ball(in: window).map { window.run(endingAt: $0) % 3 != 0 || !$0.hasCreditedWicket } ?? false
         case .six: return now - at > MatchEvent.boundaryLife || !(ball(in: window)?.isSix ?? true)

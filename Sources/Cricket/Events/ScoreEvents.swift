@@ -62,7 +62,7 @@ extension ScoreEvents {
             events.append(event(.matchStart, text: "Play is on: \(after.displayTitle)"))
         }
         if !before.phase.isFinal, after.phase.isFinal {
-            events.append(event(.matchEnd, text: after.result?.sentence ?? "No result"))
+            events.append(event(.matchEnd, text: StatusLine(after).text))
         }
         if before.phase != .interrupted, after.phase == .interrupted {
             events.append(event(.interruption, text: after.status ?? "Play interrupted"))
@@ -104,13 +104,21 @@ extension ScoreEvents {
     private func wickets(_ innings: InningsScore, before: InningsScore?) -> [MatchEvent] {
         let fallen = innings.wickets - (before?.wickets ?? 0)
         guard fallen > 0 else { return [] }
-        let wasOut = Set((before?.batters ?? []).filter { $0.state == .out }.map(\.name))
+        let counted = event(.wicket, innings: innings, count: fallen, mark: innings.wickets, text: "")
+        return [ScoreEvents.withText(counted, from: self.before, to: after)]
+    }
+
+    /// A wicket event with the text for its count: fewer than fell between the states if others of them are known.
+    static func withText(_ event: MatchEvent, from before: MatchScore?, to after: MatchScore) -> MatchEvent {
+        guard let innings = after.innings(event.innings) else { return event }
+        let wasOut = Set((before?.innings(event.innings)?.batters ?? []).filter { $0.state == .out }.map(\.name))
         let out = (innings.batters ?? []).filter { $0.state == .out && !wasOut.contains($0.name) }
         let names = out.map { card in card.dismissal.map { "\(card.name) \($0)" } ?? card.name }.joined(separator: "; ")
-        let what = fallen == 1 ? "WICKET!" : "\(fallen) WICKETS!"
+        let what = event.count == 1 ? "WICKET!" : "\(event.count) WICKETS!"
+        var event = event
         // More names than wickets: the list is late, or a name in it was corrected.
-        let text = names.isEmpty || out.count > fallen ? "\(what) \(innings.team) \(innings.line)" : "\(what) \(names)"
-        return [event(.wicket, innings: innings, count: fallen, mark: innings.wickets, text: text)]
+        event.text = names.isEmpty || out.count > event.count ? "\(what) \(innings.team) \(innings.line)" : "\(what) \(names)"
+        return event
     }
 
     /// Those at the crease who were not on the card; the two who open are the innings itself.

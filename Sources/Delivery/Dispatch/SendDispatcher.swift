@@ -66,6 +66,7 @@ package final class SendDispatcher: Service, Sendable {
     package func lastAccepted() -> [String: Timestamp] { pipeline.gate.lastAccepted }
 
     package func run() async throws {
+        SendMetrics.reaped.increment(by: 0)
         await withGracefulShutdownHandler {
             await pipeline.working {
                 await withDiscardingTaskGroup { group in
@@ -114,7 +115,11 @@ package final class SendDispatcher: Service, Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                logger.warning("the send queue cannot be read; trying again", metadata: ["error": "\(error)"])
+                logger.log(
+                    level: .warning.unlessOutage(error),
+                    "the send queue cannot be read; trying again",
+                    metadata: ["error": "\(error)"]
+                )
                 // What this round was to search for is searched for again. What is being released was found once, and goes on.
                 let (unblocked, retries) = (queueClaims.unblocked, queueClaims.retries)
                 queueClaims = QueueClaims(policy: configuration.queues)
@@ -134,7 +139,11 @@ package final class SendDispatcher: Service, Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                logger.warning("leases could not be renewed; trying again", metadata: ["error": "\(error)"])
+                logger.log(
+                    level: .warning.unlessOutage(error),
+                    "leases could not be renewed; trying again",
+                    metadata: ["error": "\(error)"]
+                )
             }
         }
     }

@@ -45,7 +45,11 @@ package struct FanOutService: Service {
                 if deliveries > 0 { wake.signal() }
             } catch let error where !(error is CancellationError) {
                 // Where the database is away the look for the next one fails, too.
-                logger.error("deliveries of a send could not be stored", metadata: ["sendId": "\(sendId)", "error": "\(error)"])
+                logger.log(
+                    level: .error.unlessOutage(error),
+                    "deliveries of a send could not be stored",
+                    metadata: ["sendId": "\(sendId)", "error": "\(error)"]
+                )
                 passedOver.insert(sendId)
             }
         }

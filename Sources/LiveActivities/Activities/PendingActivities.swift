@@ -54,8 +54,7 @@ enum PendingActivities {
             CASE WHEN d.deviceId = f.deviceId AND f.startsHereAt > \(now - policy.grace)
                 AND f.startsHereAt >= coalesce(last.endedAt, '-infinity')
                     THEN f.startsHereAt + \(policy.grace.inSeconds) * interval '1 second'
-                WHEN last.endReason = 'token_invalid' AND f.followedAt <= last.endedAt AND healed.times > 1
-                    THEN last.endedAt + (\(waits(policy))::double precision[])[healed.times - 1] * interval '1 second'
+                WHEN f.followedAt <= last.endedAt THEN coalesce(\(restartsAt(policy)), \(now))
                 ELSE \(now) END
         FROM \(followers) f
         JOIN liveSubjects m ON m.subject = f.matchId
@@ -65,23 +64,43 @@ enum PendingActivities {
             SELECT a.instance, a.status, a.endReason, a.endCause, a.activatedAt, a.endedAt, a.lastStateHash FROM liveActivities a
             WHERE a.matchId = f.matchId AND a.userId = f.userId AND a.deviceId = d.deviceId ORDER BY a.instance DESC LIMIT 1
         ) last ON true
-        CROSS JOIN LATERAL (
-            SELECT count(*) AS times FROM liveActivities a
-            WHERE last.endReason = 'token_invalid' AND a.matchId = f.matchId AND a.userId = f.userId AND a.deviceId = d.deviceId
-              AND a.endReason = 'token_invalid' AND a.endedAt > \(now) - interval '1 day'
-        ) healed
+        \(deadTokens(now: now))
         WHERE m.subject = ANY(\(subjects)) AND m.isLive AND coalesce(f.expiresAt, 'infinity') > \(now)
           AND d.platform = 'ios' AND \(StartTargets.usable(at: now))
           AND (last.instance IS NULL OR (last.status = 'ended' AND (
               f.followedAt > last.endedAt
               OR (f.followedAt = last.endedAt AND last.endReason IN ('user_unfollow', 'user_dismissed'))
-              OR (last.endReason = 'token_invalid' AND healed.times <= \(policy.backOff.count + 1)
+              OR (\(isRestarted(policy))
                   AND ((last.endCause IS DISTINCT FROM 'stale' AND last.endedAt < last.activatedAt + \(systemLimit))
                       OR last.lastStateHash IS DISTINCT FROM m.stateHash))
               OR last.endReason = 'stumps'
               OR (last.endCause = \(Freshness.cause) AND m.confirmedAt > last.endedAt)
               OR (last.endReason = 'device_unregistered' AND d.registeredAt > last.endedAt))))
         ON CONFLICT DO NOTHING
+        """
+    }
+
+    /// How often dead tokens ended activities of the follow `f` on the device `d` in the last day; 0 unless one ended the `last` one.
+    static func deadTokens(now: Timestamp) -> Query {
+        """
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS times FROM liveActivities a
+            WHERE last.endReason = 'token_invalid' AND a.matchId = f.matchId AND a.userId = f.userId AND a.deviceId = d.deviceId
+              AND a.endReason = 'token_invalid' AND a.endedAt > \(now) - interval '1 day'
+        ) healed
+        """
+    }
+
+    /// Whether a dead token ended the last one, and it is started again.
+    static func isRestarted(_ policy: StartPolicy) -> Query {
+        "last.endReason = 'token_invalid' AND healed.times <= \(policy.backOff.count + 1)"
+    }
+
+    /// When that is at the earliest; NULL: at once, or the last one did not end so.
+    static func restartsAt(_ policy: StartPolicy) -> Query {
+        """
+        CASE WHEN last.endReason = 'token_invalid' AND healed.times > 1
+            THEN last.endedAt + (\(waits(policy))::double precision[])[healed.times - 1] * interval '1 second' END
         """
     }
 

@@ -102,7 +102,11 @@ package struct ScoreFeedPoller: Service {
                 return taken.outcome
             }
         } catch {
-            logger.warning("the states of a score feed could not be stored", metadata: ["error": "\(error)"])
+            logger.log(
+                level: .warning.unlessOutage(error),
+                "the states of a score feed could not be stored",
+                metadata: ["error": "\(error)"]
+            )
             MatchMetrics.count(poll: "error")
             return .failed(retryAfter: nil)
         }

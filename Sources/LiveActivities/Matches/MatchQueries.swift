@@ -39,7 +39,7 @@ enum MatchQueries {
                 lastBalls = \(try StoredMatch.json(change.memory.window.balls))::jsonb,
                 detection = \(try StoredMatch.json(detection))::jsonb, feedState = \(try StoredMatch.json(change.score))::jsonb,
                 pollerState = \(PollerState.of(change.score).rawValue), feedUrl = \(source.url), feedPriority = \(source.priority),
-                startPriority = \(change.score.startPriority), startsAt = coalesce(\(change.score.startsAt), startsAt),
+                startPriority = \(change.score.startPriority), startsAt = \(startsAt(change.score)),
                 wentLiveAt = coalesce(wentLiveAt, \(change.score.isBeingPlayed ? now : nil)),
                 endedAt = coalesce(endedAt, \(change.score.phase.isFinal ? now : nil)),
                 expiresAt = coalesce(expiresAt, \(change.score.phase.isFinal ? now + MatchStore.retention : nil)), lastUpdatedAt = \(now),
@@ -61,15 +61,21 @@ enum MatchQueries {
     static func remember(_ memory: MatchMemory, source: MatchSource, now: Timestamp) throws -> Query {
         let detection = StoredMatch.Detection(tails: memory.window.tails, key: memory.key)
         let score = memory.score
+        let start: Query = score.map { startsAt($0) } ?? "startsAt"
         return """
             UPDATE activeMatches SET cooldowns = \(try StoredMatch.json(memory.cooldowns))::jsonb,
                 previousScores = \(try StoredMatch.json(score.map(PreviousScores.of) ?? [:]))::jsonb,
                 lastBalls = \(try StoredMatch.json(memory.window.balls))::jsonb, detection = \(try StoredMatch.json(detection))::jsonb,
                 feedState = \(try score.map { try StoredMatch.json($0) })::jsonb, confirmedAt = \(now),
                 feedUrl = \(source.url), feedPriority = \(source.priority),
-                startPriority = \(score?.startPriority ?? StartOrder.usualPriority), startsAt = coalesce(\(score?.startsAt), startsAt)
+                startPriority = \(score?.startPriority ?? StartOrder.usualPriority), startsAt = \(start)
             WHERE matchId = \(score?.matchId)
             """
+    }
+
+    /// Before play the state has the start, or there is none; a state of play need not repeat it.
+    private static func startsAt(_ score: MatchScore) -> Query {
+        score.phase == .scheduled ? "\(score.startsAt)::timestamptz" : "coalesce(\(score.startsAt), startsAt)"
     }
 
     /// The feed said the same again.

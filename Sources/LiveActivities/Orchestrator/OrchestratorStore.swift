@@ -36,8 +36,8 @@ struct OrchestratorStore: Sendable {
             // Play may go on by now.
             let resting = try connection.query(
                 """
-                SELECT 1 FROM activeMatches WHERE matchId = \(match) AND (phase = 'stumps'
-                    OR phase = 'scheduled' AND wentLiveAt IS NOT NULL AND stateBuiltAt <= \(now - LiveSubject.scheduledFor)) FOR SHARE
+                SELECT 1 FROM activeMatches WHERE matchId = \(match) AND stateBuiltAt <= \(now - LiveSubject.restsAfter)
+                    AND (phase = 'stumps' OR phase = 'scheduled' AND wentLiveAt IS NOT NULL) FOR SHARE
                 """
             )
             guard !resting.isEmpty else { return false }

@@ -31,7 +31,11 @@ extension LiveEngine {
         do {
             return (try await stores.otherDevices.withNewcomers(since: since), since)
         } catch {
-            logger.warning("new followers and devices cannot be read; trying again", metadata: ["error": "\(error)"])
+            logger.log(
+                level: .warning.unlessOutage(error),
+                "new followers and devices cannot be read; trying again",
+                metadata: ["error": "\(error)"]
+            )
             return nil
         }
     }

@@ -82,6 +82,8 @@ struct FollowedActivity: Sendable, Hashable {
     var startSentAt: Timestamp?
     var activatedAt: Timestamp?
     var endedAt: Timestamp?
+    /// A dead token ended it, and it is started again.
+    var isRestarted = false
 
     func isDue(now: Timestamp) -> Bool {
         status == .pending && isLive && isFresh && isUsable && nextStartAt.map { $0 <= now + StartOrder.pause } ?? false
@@ -104,18 +106,27 @@ struct FollowedActivity: Sendable, Hashable {
             switch status.state {
             case .shown: status.since = followed.activatedAt
             case .ended: status.since = followed.endedAt
-            case .waiting: status.startsAt = status.reason == .notLive ? followed.plannedAt : followed.nextStartAt
+            case .waiting: status.startsAt = followed.start(after: status.reason, now: now)
             case .starting, .pushed, .unavailable: break
             }
             return status
         }
     }
 
+    /// When that which waits for this reason is started, as far as is known.
+    private func start(after reason: StartStatus.Reason?, now: Timestamp) -> Timestamp? {
+        switch reason {
+        case .notLive: plannedAt
+        case .feedSilent: nil
+        default: nextStartAt.flatMap { $0 > now ? $0 : nil }
+        }
+    }
+
     private func current(now: Timestamp) -> (StartStatus.State, StartStatus.Reason?) {
         switch status {
         case .active: return (.shown, nil)
-        case .ended: return (.ended, endReason.flatMap(StartStatus.Reason.init))
-        case .pending, nil: break
+        case .ended where isOver || !isRestarted: return (.ended, endReason.flatMap(StartStatus.Reason.init))
+        case .ended, .pending, nil: break
         }
         if isOver { return (.ended, .matchEnd) }
         if receives == .liveUpdate || receives == .keyEvents, !hasPushToken { return (.unavailable, .noPushToken) }
@@ -123,6 +134,7 @@ struct FollowedActivity: Sendable, Hashable {
         if receives == .liveUpdate || receives == .keyEvents { return (.pushed, isIOS ? .noStartToken : nil) }
         guard isUsable else { return (.unavailable, .noStartToken) }
         guard isFresh else { return (.waiting, .feedSilent) }
+        if status == .ended { return (.waiting, .later) }
         if status == .pending, nextStartAt == nil || startSentAt != nil { return (.starting, startSentAt == nil ? nil : .noUpdateToken) }
         if let nextStartAt, nextStartAt > now { return (.waiting, .later) }
         return (.starting, nil)

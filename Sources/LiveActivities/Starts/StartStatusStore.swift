@@ -52,9 +52,10 @@ package struct StartStatusStore: Sendable {
             SELECT f.matchId, d.deviceId, coalesce(m.startPriority, \(StartOrder.usualPriority))::smallint, \(StartOrder.position),
                 f.followedAt, coalesce(m.isLive, false), \(Freshness.isFresh(now: now)),
                 d.platform = 'ios' AND coalesce(\(StartTargets.usable(at: now)), false),
-                CASE WHEN coalesce(m.phase, 'scheduled') = 'scheduled' THEN m.startsAt END, a.status::text, a.endReason, a.nextStartAt,
-                a.startSentAt, a.activatedAt, coalesce(a.endedAt, m.endedAt), coalesce(a.startsDelivered > 0, false),
-                d.platform, d.tokenState <> 'inactive', m.endedAt IS NOT NULL
+                CASE WHEN coalesce(m.phase, 'scheduled') = 'scheduled' THEN m.startsAt END, last.status::text, last.endReason,
+                coalesce(last.nextStartAt, \(PendingActivities.restartsAt(policy))), last.startSentAt, last.activatedAt,
+                coalesce(last.endedAt, m.endedAt), coalesce(last.startsDelivered > 0, false), d.platform, d.tokenState <> 'inactive',
+                m.endedAt IS NOT NULL, coalesce(last.status = 'ended' AND \(PendingActivities.isRestarted(policy)), false)
             FROM follows f
             JOIN devices d ON d.userId = f.userId AND d.deviceId = coalesce(f.onlyDeviceId, d.deviceId) AND d.expiresAt > \(now)
             LEFT JOIN liveSubjects m ON m.subject = f.matchId
@@ -62,7 +63,8 @@ package struct StartStatusStore: Sendable {
             LEFT JOIN LATERAL (
                 SELECT * FROM liveActivities l WHERE l.matchId = f.matchId AND l.userId = f.userId AND l.deviceId = d.deviceId
                 ORDER BY l.status = 'active' DESC, l.instance DESC LIMIT 1
-            ) a ON true
+            ) last ON true
+            \(PendingActivities.deadTokens(now: now))
             WHERE f.userId = \(userId) AND coalesce(f.expiresAt, 'infinity') > \(now)
               AND (\(deviceId)::text IS NULL OR d.deviceId = \(deviceId))
             """
@@ -70,8 +72,7 @@ package struct StartStatusStore: Sendable {
             let values = try row.decode(
                 (
                     String, String, Int16, Int16, Timestamp, Bool, Bool, Bool, Timestamp?, String?, String?, Timestamp?, Timestamp?,
-                    Timestamp?,
-                    Timestamp?, Bool, String, Bool, Bool
+                    Timestamp?, Timestamp?, Bool, String, Bool, Bool, Bool
                 ).self
             )
             let status = values.9.flatMap(ActivityStatus.init)
@@ -100,7 +101,8 @@ package struct StartStatusStore: Sendable {
                 nextStartAt: values.11,
                 startSentAt: values.12,
                 activatedAt: values.13,
-                endedAt: values.14
+                endedAt: values.14,
+                isRestarted: values.19
             )
         }
     }

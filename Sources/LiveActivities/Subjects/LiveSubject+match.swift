@@ -11,9 +11,9 @@ extension LiveSubject {
         wentLiveAt IS NOT NULL, endedAt
         """
 
-    /// How long the cards of a match stay that was live and is scheduled again. One wrong state would take all of them away, and the next
-    /// one would alert everybody with a start.
-    static let scheduledFor = Duration.seconds(60)
+    /// How long the cards of a match stay whose day is over, or that was live and is scheduled again. One wrong state would take all of
+    /// them away, and the next one would alert everybody with a start.
+    static let restsAfter = Duration.seconds(60)
 
     init(match row: Row) throws {
         let values = try row.decode(
@@ -33,8 +33,8 @@ extension LiveSubject {
         isOver = phase.isFinal
         endedAt = values.11
         isLive = phase.isShown
-        if phase == .stumps { restingFrom = values.5 }
-        if phase == .scheduled, values.10 { restingFrom = values.5 + LiveSubject.scheduledFor }
+        isDayOver = phase == .stumps
+        if isDayOver || phase == .scheduled && values.10 { restingFrom = values.5 + LiveSubject.restsAfter }
         freshness = Freshness(confirmedAt: values.7, seconds: values.8)
         // Nothing of a match that has not begun after all is worth a quarter of an hour on the screen.
         dismissAt = phase == .scheduled ? Timestamp(seconds: values.4 - 1) : nil

@@ -23,6 +23,8 @@ package struct LiveSubject: Sendable, Hashable {
     /// It goes on another day, or was live and has not begun after all: from then on activities end with this state, and come back when it
     /// is live.
     var restingFrom: Timestamp?
+    /// It goes on another day.
+    var isDayOver = false
     /// Nothing comes any more: activities end with this state.
     package var isOver: Bool
     /// When it was over: states from that second on are the last one, and corrections of it.
@@ -39,6 +41,10 @@ package struct LiveSubject: Sendable, Hashable {
     package var epoch: Int64
 
     var isResting: Bool { restingFrom != nil }
+
+    /// Whether activities get this state: also that of the evening, before they end with it. That of a match which has not begun after all
+    /// has nothing to show.
+    func isShown(now: Timestamp) -> Bool { isLive || isDayOver && restingFrom.map { now < $0 } ?? false }
 
     /// Whether a start would show what is so.
     func isFresh(now: Timestamp) -> Bool { freshness?.isFresh(now: now) ?? true }

@@ -203,6 +203,7 @@ struct OtherDevicesTests {
                 score.sequence = Int64(index + 1)
                 let receipt = try await store.accept(score, now: bench.now)
                 #expect(receipt.result == .accepted)
+                if score.phase == .stumps { bench.clock.advance(LiveSubject.restsAfter) }
                 try await bench.run()
                 try await bench.run()
                 #expect(bench.android(2).map { $0.data("event") } == change.android, "state \(index)")

@@ -1,5 +1,6 @@
 package import AlertRules
 import Foundation
+import ServiceKit
 import Yams
 
 /// Reads `alerts/receivers.yml`: `receivers`, `routes`, `fallback`, `escalate` and `duty`. `alerts/receivers.example.yml` shows every setting.
@@ -81,7 +82,7 @@ package enum ReceiverFile {
 
     private static func text(of path: String) throws -> String {
         guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8) else {
-            throw Fault(path: path, message: "cannot read this file as UTF-8")
+            throw Fault(path: path, message: "cannot read this file: \(FileFault.cause(path))")
         }
         return text
     }

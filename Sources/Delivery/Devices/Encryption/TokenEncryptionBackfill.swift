@@ -54,7 +54,11 @@ package struct TokenEncryptionBackfill: Service {
         } catch is CancellationError {
             return true
         } catch {
-            logger.warning("stored tokens could not be encrypted; trying again", metadata: ["error": "\(error)"])
+            logger.log(
+                level: .warning.unlessOutage(error),
+                "stored tokens could not be encrypted; trying again",
+                metadata: ["error": "\(error)"]
+            )
             return false
         }
     }
