@@ -1,3 +1,4 @@
+import Access
 import Alerting
 import Delivery
 import HTTPServer

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import Hummingbird
+import Logging
 import ServiceLifecycle
 import TestDatabase
 import TestSupport

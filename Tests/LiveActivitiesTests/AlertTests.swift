@@ -89,7 +89,7 @@ struct AlertTests {
     }
 
     @Test("an update that is sent twice alerts once; two minutes later it is another one")
-    func repeated() async throws {
+    func sentTwice() async throws {
         try await withPager { routes in
             let bench = routes.bench
             let update = """

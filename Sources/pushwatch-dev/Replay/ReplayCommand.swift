@@ -4,6 +4,7 @@ import Cricket
 import Foundation
 import HTTPClient
 import HTTPServer
+import Logging
 import ProviderSimulator
 import PushContract
 

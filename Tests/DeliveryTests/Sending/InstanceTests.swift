@@ -1,5 +1,6 @@
 import Postgres
 import PushContract
+import TestDatabase
 import TestSupport
 import Testing
 

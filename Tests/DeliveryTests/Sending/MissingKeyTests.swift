@@ -1,4 +1,5 @@
 import Logging
+import Postgres
 import PushContract
 import TestDatabase
 import Testing

@@ -1,6 +1,7 @@
 import Postgres
 import Providers
 import PushContract
+import ServiceKit
 import TestDatabase
 import Testing
 
