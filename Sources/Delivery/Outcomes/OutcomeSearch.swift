@@ -10,19 +10,22 @@ final class OutcomeSearch: Sendable {
         /// What this search, which begins afterwards, cannot miss.
         fileprivate var visible: Int64
         fileprivate var opened: Int
+        fileprivate var epoch: Int
     }
 
     private struct State {
         var start: Int64 = 0
         var positions = VisiblePositions()
         var opened = 0
+        /// Changes when everything is to be searched again.
+        var epoch = 0
     }
 
     private let state = Mutex(State())
 
     /// Before a search begins.
     func begin() -> Turn {
-        state.withLock { Turn(start: $0.start, visible: $0.positions.last, opened: $0.opened) }
+        state.withLock { Turn(start: $0.start, visible: $0.positions.last, opened: $0.opened, epoch: $0.epoch) }
     }
 
     /// - Parameters:
@@ -33,13 +36,16 @@ final class OutcomeSearch: Sendable {
             // Another search has looked since, and what this one has read may be older.
             guard turn.opened == state.opened else { return }
             // The database is an earlier state of itself, or everything was removed.
-            if last < state.positions.open?.position ?? 0 { state = State(opened: state.opened + 1) }
+            if last < state.positions.open?.position ?? 0 { state = State(opened: state.opened + 1, epoch: state.epoch + 1) }
             if state.positions.note(last, writers: writers) { state.opened += 1 }
         }
     }
 
     /// All rows from the start of this turn that it sees have a number.
     func end(_ turn: Turn) {
-        state.withLock { $0.start = max($0.start, turn.visible + 1) }
+        state.withLock { state in
+            guard turn.epoch == state.epoch else { return }
+            state.start = max(state.start, turn.visible + 1)
+        }
     }
 }
