@@ -259,8 +259,10 @@ struct LateAttemptTests {
                 #expect(first - snapshot <= 65)
             }
             #expect(try await waiting(pool) == 0)
-            #expect(try await all(pool).count == 1)
-            try await expectBacktest(pool, minutes: 400)
+            let expected = try await backtest(pool, minutes: 400)
+            #expect(try await all(pool).map(\.firedAt) == expected.map(\.firedAt.timestamp))
+            #expect(try await all(pool).map(\.resolvedAt) == expected.map { $0.resolvedAt?.timestamp })
+            #expect(expected.count == 1)
         }
     }
 
