@@ -229,7 +229,7 @@ struct OutcomeStreamTests {
         }
     }
 
-    @Test("a search begins behind what an earlier one cannot have missed, and no further while a transaction may commit something before it")
+    @Test("a search begins behind what an earlier one cannot have missed; a transaction that may commit something before it keeps it there")
     func search() {
         let search = OutcomeSearch()
         func look(last: Int64, writers: Set<String> = []) -> Int64 {
