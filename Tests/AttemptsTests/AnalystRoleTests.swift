@@ -72,7 +72,7 @@ struct AnalystRoleTests {
                     "devices.pushtostarttokensince",
                     "devices.tokenstate", "devices.tokenstatecause", "devices.tokenstatesince", "devices.tokenregisteredat",
                     "devicestarttokens.tokenhash", "pushdeliveries.tokenhash", "tokendeactivations.tokenhash", "alerts.groupkey",
-                    "alertacceptances.groupkey", "auditentries.keyid",
+                    "alertacceptances.groupkey", "auditentries.keyid", "instances.tokenkeys",
                 ]
             )
             let writable = try await store.pool.query(
