@@ -9,7 +9,7 @@ enum ErrorTranslation {
     static func problem(_ error: any Error) -> Problem? {
         if let partial = error as? StoredInPart, problem(partial.error) != nil {
             return .unavailable(
-                "The database is away or busy. The first \(partial.sends) sends of this request are stored; send it again: they are duplicates then."
+                "The database is away or busy. The first \(partial.sends) sends of this request were stored or refused; send it again: what is stored is a duplicate then."
             )
         }
         guard let error = error as? PostgresError else { return nil }

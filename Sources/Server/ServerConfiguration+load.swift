@@ -75,7 +75,8 @@ extension ServerConfiguration {
     /// Whether one port of both addresses is one port.
     private static func overlap(_ host: String, _ other: String) -> Bool {
         let hosts: Set = [host, other]
-        return hosts.count == 1 || !hosts.isDisjoint(with: ["0.0.0.0", "::"]) || hosts.isSubset(of: ["127.0.0.1", "::1", "localhost"])
+        return hosts.count == 1 || !hosts.isDisjoint(with: ["0.0.0.0", "::"])
+            || hosts.contains("localhost") && hosts.isSubset(of: ["127.0.0.1", "::1", "localhost"])
     }
 
     /// The dotted names of what a file sets.

@@ -57,8 +57,19 @@ package struct PartitionMaintenance: Service {
             clock: clock,
             logger: logger,
             failureLevel: .error
-        ) { try await maintain() }
+        ) {
+            do {
+                try await maintain()
+            } catch let error as PostgresError {
+                throw Failure(description: error.description)
+            }
+        }
         try await service.run()
+    }
+
+    /// The owner's login may fail where the heartbeat's does not: no outage that is watched.
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
     }
 
     /// One round. Idempotent; several instances take turns by a lock. A part that fails stops no other part; the first fault is thrown at the

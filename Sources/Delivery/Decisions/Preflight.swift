@@ -10,9 +10,9 @@ package enum Preflight: Sendable {
     static let missingKeyInterval = Duration.seconds(30)
 
     package static func decide(_ delivery: ClaimedDelivery, now: Timestamp) -> Preflight {
-        // It ended when the newer one came; that it is cancelled or expires afterwards changes nothing.
-        if delivery.newestVerdict == .superseded { return .end(.superseded) }
         if delivery.isCancelled { return .end(.cancelled) }
+        // It ended when the newer one came; that it expires afterwards changes nothing.
+        if delivery.newestVerdict == .superseded { return .end(.superseded) }
         if delivery.expiresAt <= now { return .end(.dead(.expired, reason: nil, providerErrorCode: nil)) }
         switch delivery.newestVerdict {
         case .superseded, .supersededAtToken: return .end(.superseded)

@@ -19,13 +19,22 @@ final class OutcomeSearch: Sendable {
         var opened = 0
         /// Changes when everything is to be searched again.
         var epoch = 0
+        var turns = 0
     }
+
+    /// One search of so many begins at the beginning: after a failover that lost rows, others with their identities may have been written before
+    /// the next look, which then cannot see that.
+    private static let fullEvery = 1024
 
     private let state = Mutex(State())
 
     /// Before a search begins.
     func begin() -> Turn {
-        state.withLock { Turn(start: $0.start, visible: $0.positions.last, opened: $0.opened, epoch: $0.epoch) }
+        state.withLock { state in
+            state.turns += 1
+            let start = state.turns.isMultiple(of: Self.fullEvery) ? 0 : state.start
+            return Turn(start: start, visible: state.positions.last, opened: state.opened, epoch: state.epoch)
+        }
     }
 
     /// - Parameters:

@@ -13,6 +13,8 @@ package struct EnqueueService: Service {
     private static let limit = 250
     /// A request with more sends has a transaction of its own.
     private static let largest = 20
+    /// As many parts of a request have time in any case.
+    private static let fewParts = 10
 
     private let writer: SendPostWriter
     private let group: GroupCommit<ExpectedPost, SendPostWriter.Answer>
@@ -50,8 +52,19 @@ package struct EnqueueService: Service {
 
     /// Returns when the sends are stored. Throws `StoredInPart` where those of a part are, and the next could not be.
     func submit(_ post: SendPost) async throws -> [SendReceipt] {
+        var parts = post.parts
+        if parts.count > Self.fewParts {
+            // Those that a request of before has stored are one part: else a large one that is repeated would never get further than it did.
+            let known = try await writer.store.known(post.requests.map(\.sendId))
+            let stored = parts.prefix { part in part.requests.allSatisfy { known.contains($0.sendId) } }
+            parts.removeFirst(stored.count)
+            if var first = stored.first {
+                first.requests = stored.flatMap(\.requests)
+                parts.insert(first, at: 0)
+            }
+        }
         var receipts: [SendReceipt] = []
-        for part in post.parts {
+        for part in parts {
             do {
                 receipts += try await submit(part: part)
             } catch let error as PostgresError where !receipts.isEmpty {

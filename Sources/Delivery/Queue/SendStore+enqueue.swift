@@ -20,6 +20,11 @@ extension SendStore {
         try await enqueue([SendPost(requests: requests, requestId: requestId, author: author, apps: apps, now: now)], check: check)[0]
     }
 
+    /// Which of these sends are stored.
+    func known(_ sendIds: [String]) async throws -> Set<String> {
+        Set(try await pool.query("SELECT sendId FROM pushSends WHERE sendId = ANY(\(sendIds))").map { try $0.decode(String.self) })
+    }
+
     /// The same for several callers in one transaction, which succeeds or fails for all. No two may name the same send.
     ///
     /// - Parameter direct: what may be leased at once rather than wait in the queue.

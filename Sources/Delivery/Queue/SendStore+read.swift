@@ -81,12 +81,12 @@ enum ReadQueries {
     private static let state = """
         CASE WHEN f.deliveryId IS NOT NULL THEN f.outcome
                 WHEN x.deliveryId IS NOT NULL THEN x.outcome
-                WHEN n.deliveryId <> d.deliveryId AND l.deliveryId IS NULL AND s.deliveryId IS NULL THEN 'superseded'
                 WHEN c.sendId IS NOT NULL AND l.deliveryId IS NULL THEN 'cancelled'
                 WHEN l.deliveryId IS NOT NULL THEN 'sending'
                 WHEN s.circuitId IS NOT NULL THEN 'blocked'
                 WHEN s.reasonCode IS NOT NULL THEN 'retrying'
                 WHEN s.deliveryId IS NOT NULL THEN 'scheduled'
+                WHEN n.deliveryId <> d.deliveryId THEN 'superseded'
                 ELSE 'queued' END
         """
 

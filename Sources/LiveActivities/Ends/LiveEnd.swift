@@ -8,6 +8,9 @@ package struct LiveEnd: QueuedKind {
     static let kind = "liveEnd"
     /// After that the system has taken the activity away by itself.
     package static let giveUpAfter = Duration.seconds(4 * 3600)
+    /// Who listens to a channel gets the end with its broadcast, and the alert with it. The push to the token would take the alert away if it
+    /// arrived first.
+    static let broadcastTime = Duration.seconds(60)
 
     private let pool: PostgresPool
     private let subjects: SubjectStore
@@ -34,21 +37,26 @@ package struct LiveEnd: QueuedKind {
         let rows = try await pool.query(
             """
             SELECT o.deliveryId, a.endReason, a.updateToken, a.updateTokenHash, a.lastTimestampSent, a.createdAt,
-                \(AlertQueries.alertedThrough), a.channelId IS NOT NULL
+                \(AlertQueries.alertedThrough), a.channelId IS NOT NULL, a.endedAt
             FROM unnest(\(deliveries.map(\.deliveryId)), \(keys.columns)) AS o(deliveryId, subject, userId, deviceId, instance)
             JOIN liveActivities a ON \(KeyColumns.match)
             WHERE a.status = 'ended' AND a.updateToken IS NOT NULL
             """
-        ).map { try $0.decode((Int64, String, String, String, Int64, Timestamp, Int64, Bool).self) }
+        ).map { try $0.decode((Int64, String, String, String, Int64, Timestamp, Int64, Bool, Timestamp).self) }
         let known = try await subjects.named(deliveries.map { ActivityKey($0).subject })
         let now = now()
         let alerts = try await subjects.alerts(of: known.values, now: now)
         let byId = Dictionary(uniqueKeysWithValues: deliveries.map { ($0.deliveryId, $0) })
         var contents: [Int64: QueuedContent] = [:]
-        for (deliveryId, reason, encrypted, hash, lastTimestamp, createdAt, alertedThrough, isListening) in rows {
+        for (deliveryId, reason, encrypted, hash, lastTimestamp, createdAt, alertedThrough, isListening, endedAt) in rows {
             guard let delivery = byId[deliveryId], delivery.tokenHash.rawValue == hash else { continue }
             let key = ActivityKey(delivery)
             guard let subject = known[key.subject] else { continue }
+            let endReason: EndReason = try stored(reason)
+            if endReason.concernsAll, isListening, now < endedAt + LiveEnd.broadcastTime {
+                contents[deliveryId] = .notBefore(endedAt + LiveEnd.broadcastTime)
+                continue
+            }
             let token: PushToken
             do throws(TokenCipherError) {
                 token = try cipher.decrypt(encrypted, as: .update, hash: delivery.tokenHash)
@@ -58,7 +66,6 @@ package struct LiveEnd: QueuedKind {
             }
             // An update of the newest state may be under way.
             let stamp = max(subject.timestamp, lastTimestamp) + 1
-            let endReason: EndReason = try stored(reason)
             // One whose push is under way has no known outcome, and may be repeated here. Through a channel it comes with the broadcast.
             var due =
                 endReason.concernsAll && !isListening

@@ -22,6 +22,9 @@ struct OtherDevicesProgress: Sendable, Hashable {
         hasEnded && (subject.endedAt == nil || stateTimestamp >= subject.timestamp)
     }
 
+    /// Whether what is shown of this subject still gets states: those of the evening. A correction at night starts nothing.
+    func goesOn(in subject: LiveSubject, now: Timestamp) -> Bool { subject.isShown(now: now) && stateTimestamp > 0 && !hasEnded }
+
     /// Whether the end of this subject has left with a last state that was corrected since.
     func isCorrected(by subject: LiveSubject) -> Bool {
         guard hasEnded, subject.isOver, let endedAt = subject.endedAt else { return false }
@@ -76,9 +79,9 @@ struct OtherDevicesDecision: Sendable, Hashable {
         isStoring: Bool = false,
         now: Timestamp
     ) {
-        guard let event = OtherDevicesDecision.event(subject, now: now), event == .state || !progress.hasSentEnd(of: subject) else {
-            return nil
-        }
+        guard let event = OtherDevicesDecision.event(subject, after: progress, now: now),
+            event == .state || !progress.hasSentEnd(of: subject)
+        else { return nil }
         // What was over, and is not any more, is a new state even if nothing has changed.
         let isNew = subject.timestamp > progress.stateTimestamp || progress.hasEnded || event != .state
         let isFirst = progress.stateTimestamp == 0 || progress.hasEnded && event == .state
@@ -131,10 +134,10 @@ struct OtherDevicesDecision: Sendable, Hashable {
     }
 
     /// Nil: nothing is shown of it. A state that is out of date, or would be at once, is none.
-    private static func event(_ subject: LiveSubject, now: Timestamp) -> Event? {
+    private static func event(_ subject: LiveSubject, after progress: OtherDevicesProgress, now: Timestamp) -> Event? {
         if subject.isOver { return .end(.matchEnd, cause: nil) }
-        if let restingFrom = subject.restingFrom { return restingFrom <= now ? .end(.stumps, cause: nil) : nil }
-        guard subject.isLive else { return nil }
+        if let restingFrom = subject.restingFrom, restingFrom <= now { return .end(.stumps, cause: nil) }
+        guard subject.isLive || progress.goesOn(in: subject, now: now) else { return nil }
         if subject.freshness?.isLost(now: now) == true { return .end(.matchEnd, cause: Freshness.cause) }
         return subject.isFresh(now: now) && LivePayloads.staleDate(subject) > now ? .state : nil
     }

@@ -67,8 +67,10 @@ struct OtherDevicesRegistry: Sendable {
         // Nothing was due then, and not for being too soon after the last send.
         let wasEarly = progress.sentAt.map { entry.lookedAt - $0 < OtherDevicesDecision.shortestInterval } ?? false
         if subject.timestamp == entry.timestamp, !wasEarly, now - entry.lookedAt < OtherDevicesDecision.shortestInterval { return false }
-        if subject.isOver || subject.isResting { return !progress.hasSentEnd(of: subject) && progress.stateTimestamp > 0 }
-        guard subject.isLive else { return false }
+        if subject.isOver || subject.isResting && !subject.isShown(now: now) {
+            return !progress.hasSentEnd(of: subject) && progress.stateTimestamp > 0
+        }
+        guard subject.isLive || progress.goesOn(in: subject, now: now) else { return false }
         if subject.freshness?.isLost(now: now) == true { return !progress.hasEnded }
         guard subject.timestamp > progress.stateTimestamp || progress.hasEnded else { return false }
         return progress.hasEnded || alertTimestamp > progress.alertTimestamp

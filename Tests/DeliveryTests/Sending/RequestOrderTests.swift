@@ -44,6 +44,22 @@ struct RequestOrderTests {
         }
     }
 
+    @Test("a request of many parts that is repeated after some were stored stores the others, and answers for each send")
+    func continued() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: Self.token)
+            let sends = (1...15).map { send("s\($0)", Self.targets[2]) }
+            let service = bench.enqueueService()
+            _ = try await service.submit(bench.post("[" + sends.prefix(12).joined(separator: ",") + "]"))
+            let receipts = try await service.submit(bench.post("[" + sends.joined(separator: ",") + "]"))
+            #expect(receipts.map(\.isAccepted) == Array(repeating: false, count: 12) + [true, true, true])
+            #expect(try await bench.count("pushDeliveries") == 15)
+            let provider = ScriptedProvider()
+            try await bench.dispatch(provider)
+            #expect(provider.calls.map(\.sendId) == ["s15"])
+        }
+    }
+
     @Test("requests with the same lists in another order do not wait for each other in a circle")
     func lists() async throws {
         try await SendingBench.with { bench in

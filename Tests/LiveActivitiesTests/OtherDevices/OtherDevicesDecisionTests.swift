@@ -64,6 +64,22 @@ struct OtherDevicesDecisionTests {
         #expect(old.liveUpdate?.isAlerting == false && old.liveUpdate?.alert == nil && old.keyEvent == nil)
     }
 
+    @Test("the evening's state and its alert leave as others do, until the day's end; a correction at night starts no card")
+    func evening() throws {
+        let stumps = Self.subject { subject in
+            (subject.isLive, subject.isDayOver, subject.restingFrom) = (false, true, Self.now + .seconds(30))
+        }
+        let decision = try #require(Self.decide(stumps, [Self.alert(0, priority: 1, "WICKET!")], after: Self.sent(3600)))
+        #expect(decision.event == .state && decision.keyEvent?.title == "WICKET!" && decision.liveUpdate != nil)
+        var ended = Self.sent(3600)
+        ended.hasEnded = true
+        #expect(Self.decide(stumps, after: ended) == nil)
+        #expect(Self.decide(stumps, after: OtherDevicesProgress()) == nil)
+        var night = stumps
+        night.restingFrom = Self.now
+        #expect(Self.decide(night, after: decision.progress)?.event == .end(.stumps, cause: nil))
+    }
+
     @Test("states: every 15 s at most, never without a newer one, never out of date; alerts at once and the most important one")
     func states() throws {
         #expect(Self.decide(after: Self.sent(14)) == nil)
