@@ -115,7 +115,11 @@ package struct ConfigurationKey: Sendable, Hashable {
         "a second listener, with everything; the first then serves senders and apps only",
         standard: "one listener for all"
     )
-    static let publicURL = Self("public.url", "where people reach this service; used in links", standard: "http://host:port")
+    static let publicURL = Self(
+        "public.url",
+        "where people reach this service; used in links. Required with the role alert where the port is 0",
+        standard: "http://host:port"
+    )
     static let bootstrapKey = Self("bootstrap.key", "an API key with every scope, for a first start", isSecret: true)
     static let signInLifetime = Self("signIn.lifetimeHours", "how long somebody stays signed in", standard: "12")
     static let signInIdle = Self("signIn.idleMinutes", "minutes without a request after which a session ends", standard: "120")

@@ -44,6 +44,20 @@ extension ServerConfiguration {
             ),
         ]
     }
+
+    /// Where links lead.
+    package var externalURL: String { publicURL ?? listeners.last?.url(port: nil) ?? "" }
+
+    /// Alerts contain links, and the system chooses a port later than the first of them may be written.
+    package func requirePublicURL() throws(ConfigurationError) {
+        guard roles.contains(.alert), publicURL == nil, let listener = listeners.last, listener.port == 0 else { return }
+        let (url, port) = (ConfigurationKey.publicURL, listener.portKey)
+        throw ConfigurationError(
+            "\(url.environmentName) (`\(url.name)`) is required where \(port.environmentName) (`\(port.name)`) is 0: links in alerts need an "
+                + "address. Set it to where people reach this service, or choose a port. An instance that evaluates no alerts names its "
+                + "roles: --role api,send,live."
+        )
+    }
 }
 
 extension ListenerConfiguration {

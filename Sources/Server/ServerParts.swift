@@ -288,7 +288,4 @@ extension ServerConfiguration {
     package var receivers: [ReceiverConfiguration] {
         webhookURL.map { [.webhook("webhook", url: $0, secret: webhookSecret), .log] } ?? [.log]
     }
-
-    /// Where links lead.
-    package var externalURL: String { publicURL ?? listeners.last?.url(port: nil) ?? "" }
 }

@@ -40,7 +40,7 @@ struct ServeCommand: AsyncParsableCommand {
         let logger = Logger(label: "pushwatch")
         hooks.onListening = { url in logger.notice("listening", metadata: ["url": "\(url)"]) }
         do {
-            try requireTokenKeys(configuration)
+            try requireSettings(configuration)
             try await PushwatchServer(configuration: configuration, metrics: metrics, hooks: hooks, logger: logger).run()
         } catch {
             throw reason(error, format: configuration.logFormat, logger)
@@ -55,8 +55,13 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// A setting that is missing is wrong usage, as a database that is not configured.
-    private func requireTokenKeys(_ configuration: ServerConfiguration) throws {
-        do throws(ConfigurationError) { _ = try configuration.tokenCipher() } catch { throw CommandFailure.usage(error.description) }
+    private func requireSettings(_ configuration: ServerConfiguration) throws {
+        do throws(ConfigurationError) {
+            _ = try configuration.tokenCipher()
+            try configuration.requirePublicURL()
+        } catch {
+            throw CommandFailure.usage(error.description)
+        }
     }
 
     private func roles() throws -> Set<ServerConfiguration.Role> {

@@ -17,6 +17,7 @@ class Waiting:
             "PUSHWATCH_DATABASE_URL": "postgresql://nobody@127.0.0.1:9/nothing",
             "PUSHWATCH_TOKEN_KEYS": f"{directory}/token-keys",
             "PUSHWATCH_HTTP_PORT": "0",
+            "PUSHWATCH_PUBLIC_URL": "http://127.0.0.1",
             "PUSHWATCH_LOG_FORMAT": "text",
         }
         self.log_file = open(self.log_path, "w", encoding="utf-8")

@@ -69,6 +69,7 @@ extension WholeService {
                 try await PgBouncer.running(before: database, sessions: 12, settings: pooler) { url in
                     let environment = [
                         "PUSHWATCH_DATABASE_URL": url, "PUSHWATCH_TOKEN_KEYS": TestTokenKeys.file, "PUSHWATCH_HTTP_PORT": "0",
+                        "PUSHWATCH_PUBLIC_URL": "http://127.0.0.1",
                     ]
                     let done = try await Shell.run(ServerProcess.binary, ["serve"], in: ProjectDirectory.root, environment: environment)
                     #expect(done.code == 3, "\(done.output)")

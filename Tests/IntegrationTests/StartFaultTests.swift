@@ -62,7 +62,10 @@ extension WholeService {
         }
 
         private func serve(_ settings: [String: String], _ arguments: [String] = []) async throws -> Shell.Done {
-            let own = ["DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "TOKEN_KEYS": TestTokenKeys.file, "HTTP_PORT": "0"]
+            let own = [
+                "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "TOKEN_KEYS": TestTokenKeys.file, "HTTP_PORT": "0",
+                "PUBLIC_URL": "http://127.0.0.1",
+            ]
             let all = own.merging(settings) { $1 }.map { ("PUSHWATCH_" + $0.key, $0.value) }
             return try await Shell.run(
                 ServerProcess.binary,
@@ -87,6 +90,23 @@ extension WholeService {
                     #expect(!done.output.contains("CancellationError"), "\(done.output)")
                 }
             }
+        }
+
+        @Test("without `public.url` an instance that evaluates alerts does not start on a port that the system chooses")
+        func withoutPublicURL() async throws {
+            for (settings, port) in [
+                ([:], "http.port"), (["HTTP_PORT": "8080", "OPERATORS_PORT": "0"], "operators.port"),
+            ] as [([String: String], String)] {
+                let done = try await serve(settings.merging(["PUBLIC_URL": ""]) { $1 })
+                #expect(done.code == 2 && done.output.contains("PUSHWATCH_PUBLIC_URL (`public.url`) is required"), "\(done.output)")
+                #expect(done.output.contains("(`\(port)`) is 0"), "\(done.output)")
+            }
+            let server = try await ServerProcess.start(
+                database: "postgresql://nobody@127.0.0.1:1/none",
+                settings: ["PUBLIC_URL": ""],
+                arguments: ["--role", "api,send,live"]
+            )
+            #expect(try await server.terminate().code == 0)
         }
 
         @Test("an instance that evaluates alerts does not start without rules; one with other roles does not need them")
@@ -196,7 +216,7 @@ extension WholeService {
                 for level in ["info", "debug"] {
                     let environment = [
                         "PUSHWATCH_DATABASE_URL": database, "PUSHWATCH_TOKEN_KEYS": TestTokenKeys.file, "PUSHWATCH_HTTP_PORT": "0",
-                        "PUSHWATCH_LOG_LEVEL": level,
+                        "PUSHWATCH_PUBLIC_URL": "http://127.0.0.1", "PUSHWATCH_LOG_LEVEL": level,
                     ]
                     let done = try await Shell.run(ServerProcess.binary, ["serve"], in: ProjectDirectory.root, environment: environment)
                     #expect(done.code == 3)

@@ -54,8 +54,8 @@ final class ServerProcess: Sendable {
         process.currentDirectoryURL = URL(fileURLWithPath: ProjectDirectory.root)
         var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "TMPDIR": NSTemporaryDirectory()]
         let own = [
-            "DATABASE_URL": database, "BOOTSTRAP_KEY": RunningServer.bootstrapKey, "HTTP_PORT": "0", "LOG_FORMAT": "text",
-            "SENDS_RETRY_BASE_SECONDS": "1", "TOKEN_KEYS": TestTokenKeys.file,
+            "DATABASE_URL": database, "BOOTSTRAP_KEY": RunningServer.bootstrapKey, "HTTP_PORT": "0",
+            "PUBLIC_URL": "http://127.0.0.1", "LOG_FORMAT": "text", "SENDS_RETRY_BASE_SECONDS": "1", "TOKEN_KEYS": TestTokenKeys.file,
         ]
         for (name, value) in own.merging(settings, uniquingKeysWith: { $1 }) { environment["PUSHWATCH_" + name] = value }
         process.environment = environment
