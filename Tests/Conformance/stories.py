@@ -30,6 +30,7 @@ def attempts(errors):
     }
     errors.send("POST /attempts", attempt)
     errors.send("POST /attempts", {**attempt, "uid": "another"})
+    errors.send("POST /attempts", [])
 
 
 def sends(errors):

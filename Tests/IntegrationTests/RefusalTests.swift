@@ -20,6 +20,7 @@ extension WholeService {
                 var cases: [(name: String, body: String, status: Int, code: String)] = [
                     ("malformed", #"{"attemptId": "#, 400, "malformed_json"),
                     ("not JSON", "hello", 400, "malformed_json"),
+                    ("an empty array", "[]", 422, "empty_batch"),
                 ]
                 var unknown = sample("x").json
                 unknown["colour"] = "red"
@@ -40,6 +41,8 @@ extension WholeService {
                     #expect((answer.json["detail"] as? String)?.isEmpty == false)
                     #expect(!answer.text.contains(Self.rawAPNs) && !answer.text.contains(Self.rawFCM), "the token came back")
                 }
+                let blank = try await server.api.call("POST", "/attempts", type: "application/x-ndjson", body: Array("\n \n".utf8))
+                #expect(blank.status == 422 && blank.code == "empty_batch", "\(blank.text)")
                 #expect(try await Ledger(session: server.pool).rows == 0)
             }
         }

@@ -162,7 +162,7 @@ extension Problem {
         case .notAnObjectOrArray:
             self = .malformedJSON("The body must be one attempt (an object) or several (an array, or NDJSON lines). Nothing was stored.")
         case .empty:
-            self = .malformedJSON("The body holds no attempt.")
+            self = .invalid("The body holds no attempt. Send at least one.", code: "empty_batch", pointer: "")
         case .tooManyItems(let limit):
             self = Problem(
                 status: .contentTooLarge,
