@@ -287,9 +287,8 @@ let package = Package(
         tests(
             "AccessTests",
             [
-                "Access", "Audit", "PushContract", "HTTPServer", "Postgres", "TestDatabase", "TestSupport", .hummingbird,
-                .hummingbirdTesting, .httpTypes,
-                .jwtKit, .crypto, .logging,
+                "Access", "Audit", "PushContract", "ServiceKit", "HTTPServer", "Postgres", "TestDatabase", "TestSupport", .hummingbird,
+                .hummingbirdTesting, .httpTypes, .jwtKit, .crypto, .logging,
             ]
         ),
         tests("AuditTests", ["Audit", "PushContract", "HTTPServer", "Postgres", "TestDatabase"]),

@@ -1,4 +1,5 @@
 package import PushContract
+import ServiceKit
 
 /// The target of one push. Its description omits the token, so that it cannot reach a log or an error.
 package struct PushTarget: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -36,8 +37,6 @@ package struct PushTarget: Sendable, Hashable, CustomStringConvertible, CustomDe
 
     /// A provider's text with the token replaced, in case it repeats it.
     func redacting(_ text: String) -> String {
-        [token, liveActivityToken ?? ""].reduce(text) { text, secret in
-            secret.isEmpty ? text : text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "(token)")
-        }
+        text.redacting([token, liveActivityToken ?? ""], as: "(token)")
     }
 }

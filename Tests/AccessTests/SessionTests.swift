@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import Postgres
 import PushContract
+import ServiceKit
 import TestDatabase
 import Testing
 

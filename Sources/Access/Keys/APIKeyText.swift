@@ -1,3 +1,5 @@
+import ServiceKit
+
 /// The text of an API key: `pw_<id>_<secret>`, the secret being 43 characters of base64url (256 random bits).
 ///
 /// The id is public and names the key in logs and lists; the prefix lets secret scanners find leaked keys.

@@ -3,6 +3,7 @@ package import HTTPServer
 package import Hummingbird
 package import Postgres
 package import PushContract
+import ServiceKit
 
 /// Signs people in to the on-call site, finds who is signed in, and signs them out.
 package struct Sessions: Sendable {

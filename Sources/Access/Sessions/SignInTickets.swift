@@ -1,5 +1,6 @@
 package import Postgres
 package import PushContract
+import ServiceKit
 
 /// Links that sign somebody in once, for example the one that `pushwatch-dev up` prints: `/sign-in?ticket=…`, 43 random characters of which
 /// the database has the hash.

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceKit
 
 /// The header of a JWT, read before anything in it is trusted.
 struct TokenHeader: Decodable, Equatable {

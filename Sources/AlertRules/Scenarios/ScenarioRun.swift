@@ -1,4 +1,5 @@
 import Foundation
+import ServiceKit
 
 /// Plays scenarios to a rule: minutes with Poisson arrivals and random failures, reproducible by seed.
 package struct ScenarioRun: Sendable {
@@ -51,19 +52,13 @@ package struct ScenarioRun: Sendable {
     }
 }
 
-/// A reproducible random generator (SplitMix64).
+/// Reproducible random traffic.
 struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+    private var bits: SplitMix64
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { bits = SplitMix64(seed: seed) }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
+    mutating func next() -> UInt64 { bits.next() }
 
     /// Arrivals of one minute, after Knuth in steps that do not underflow.
     mutating func poisson(_ mean: Double) -> Int64 {

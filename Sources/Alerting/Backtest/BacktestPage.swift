@@ -1,5 +1,6 @@
 import AlertRules
 import PushContract
+import ServiceKit
 
 /// A backtest as one HTML file that needs nothing else: a row for each group, drawn as SVG, and a table of the alerts.
 struct BacktestPage {
@@ -105,9 +106,7 @@ struct BacktestPage {
             """
     }
 
-    static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
-    }
+    static func escaped(_ text: String) -> String { text.escapedHTML }
 }
 
 extension BacktestReport {

@@ -1,6 +1,7 @@
 import HTTPClient
 import Logging
 import PushContract
+import ServiceKit
 
 /// One try at a message: asks the receiver what to do, does it, and judges the answer.
 struct NotificationAttempt {
@@ -191,9 +192,7 @@ struct NotificationAttempt {
         claimed.resolvedAt.map { now - $0 > giveUpAfter } ?? false
     }
 
-    private func redacted(_ text: String) -> String {
-        secrets.reduce(text) { $1.isEmpty ? $0 : $0.replacing($1, with: "***") }
-    }
+    private func redacted(_ text: String) -> String { text.redacting(secrets) }
 }
 
 /// A receiver was asked to send several alerts in one message, which its kind does not support.

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import ServiceKit
 
 /// What lets an app unregister its device after its user's session is gone: `pwd_` and 43 characters of base64url, sent as a Bearer
 /// credential. The database has only hashes.
@@ -17,8 +17,7 @@ package struct UnregisterSecret: Sendable, Hashable {
     package static func generate() -> UnregisterSecret {
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        let base64 = Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-        return UnregisterSecret(text: prefix + base64)
+        return UnregisterSecret(text: prefix + Base64URL.encode(bytes))
     }
 
     /// What is stored.

@@ -69,7 +69,7 @@ package struct OutcomeWebhook: Sendable, Hashable {
     /// A text without what must not be stored or logged.
     func redacted(_ text: String) -> String {
         let query = url.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init)
-        return (secrets.map(\.text) + [query].compactMap { $0 }).reduce(text) { $0.replacing($1, with: "***") }
+        return text.redacting(secrets.map(\.text) + [query].compactMap { $0 })
     }
 }
 

@@ -1,6 +1,7 @@
 import AlertRules
 import Alerting
 import PushContract
+import ServiceKit
 
 /// Four weeks of a rule as two queues: above what the rule as it is now would have raised, below what was raised, hollow where somebody
 /// called it noise. Where the two differ, the rule was changed, or the data came late.
@@ -24,7 +25,7 @@ struct RuleTimelineChart {
                 ("class", "chart strip"), ("role", "img"), ("aria-labelledby", "\(id)-title"), ("width", "100%"),
                 ("height", SVG.number(Self.height)),
             ],
-            SVG.element("title", [("id", "\(id)-title")], SVG.escape(description(rule)))
+            SVG.element("title", [("id", "\(id)-title")], description(rule).escapedHTML)
                 + (weeks + lines + would + was).joined()
         )
     }

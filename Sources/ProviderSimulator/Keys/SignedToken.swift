@@ -13,13 +13,13 @@ struct SignedToken: Sendable, Hashable {
     init?(_ compact: String) {
         let parts = compact.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,
-            let header = Self.base64URL(parts[0]), let claims = Self.base64URL(parts[1]), let signature = Self.base64URL(parts[2]),
-            let headerObject = JSONValue(bytes: Array(header))?.members, let claimsObject = JSONValue(bytes: Array(claims))?.members
+            let header = Base64URL.decode(parts[0]), let claims = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2]),
+            let headerObject = JSONValue(bytes: header)?.members, let claimsObject = JSONValue(bytes: claims)?.members
         else { return nil }
         self.header = headerObject
         self.claims = claimsObject
         self.signingInput = Array("\(parts[0]).\(parts[1])".utf8)
-        self.signature = signature
+        self.signature = Data(signature)
     }
 
     /// ES256: the signature is r and s, 32 bytes each.
@@ -32,11 +32,5 @@ struct SignedToken: Sendable, Hashable {
     func isSigned(by key: _RSA.Signing.PublicKey) -> Bool {
         let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
         return key.isValidSignature(signature, for: SHA256.hash(data: signingInput), padding: .insecurePKCS1v1_5)
-    }
-
-    private static func base64URL(_ part: Substring) -> Data? {
-        var text = String(part.replacing("-", with: "+").replacing("_", with: "/"))
-        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
-        return Data(base64Encoded: text)
     }
 }

@@ -2,6 +2,7 @@ import CommandLineKit
 import Crypto
 import Foundation
 import JWTKit
+import ServiceKit
 
 /// An issuer of app-user tokens for the demo: an ES256 key, kept in the state directory, and its JWKS.
 struct DemoIssuer {
@@ -26,8 +27,8 @@ struct DemoIssuer {
 
     private var jwks: String {
         let point = key.publicKey.x963Representation
-        let x = base64URL(point.dropFirst().prefix(32))
-        let y = base64URL(point.suffix(32))
+        let x = Base64URL.encode(point.dropFirst().prefix(32))
+        let y = Base64URL.encode(point.suffix(32))
         return #"{"keys":[{"kty":"EC","crv":"P-256","alg":"ES256","use":"sig","kid":"demo","x":"\#(x)","y":"\#(y)"}]}"#
     }
 
@@ -55,9 +56,5 @@ struct DemoIssuer {
             ),
             kid: "demo"
         )
-    }
-
-    private func base64URL(_ bytes: some Sequence<UInt8>) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

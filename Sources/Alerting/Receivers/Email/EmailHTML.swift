@@ -1,4 +1,5 @@
 import AlertRules
+import ServiceKit
 
 /// The HTML part of a mail: one column, inline styles, nothing loaded from anywhere.
 enum EmailHTML {
@@ -49,7 +50,5 @@ enum EmailHTML {
         return lines + ["<p>\(links.joined(separator: " · "))</p>"]
     }
 
-    static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
-    }
+    static func escaped(_ text: String) -> String { text.escapedHTML }
 }
