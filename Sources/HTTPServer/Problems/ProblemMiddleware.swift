@@ -1,7 +1,8 @@
 import Hummingbird
 import Logging
 
-/// Turns whatever a route throws into a problem document, and a wrong method into 405.
+/// Turns whatever a route throws into a problem document, and a wrong method into 405. For paths that no route has, pages may answer
+/// instead (`HTTPRouter.onUnknownPath`).
 ///
 /// Guarantees that no error leaves the server in another shape and that nothing internal is in the answer. Errors of ours
 /// (5xx) are logged with the request id; 503 as a warning, since it is expected under load or without a database, and ten a second.
@@ -13,7 +14,7 @@ struct ProblemMiddleware: RouterMiddleware {
     /// Of 503 alone, which come by the thousand when we are full.
     private let overload = LogThrottle(perSecond: 10)
 
-    init(routes: RouteTable = RouteTable(), translate: @escaping ProblemTranslation = { _ in nil }) {
+    init(routes: RouteTable, translate: @escaping ProblemTranslation) {
         self.routes = routes
         self.translate = translate
     }
@@ -26,16 +27,13 @@ struct ProblemMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch {
-            let problem = wrongMethod(request, context, error) ?? Problem.from(error, translate: translate)
+            // The router answers 404 for a known path with another method (RFC 9110 wants 405 with `Allow`).
+            let isUnrouted = context.isUnrouted && (error as? HTTPError)?.status == .notFound
+            let problem = (isUnrouted ? routes.wrongMethod(request) : nil) ?? Problem.from(error, translate: translate)
+            if isUnrouted, let response = routes.unknownPath(request, context, problem) { return response }
             log(error, as: problem, context: context)
             return problem.response(requestId: context.requestId)
         }
-    }
-
-    /// The router answers 404 for a known path with another method (RFC 9110 wants 405 with `Allow`).
-    private func wrongMethod(_ request: Request, _ context: PushwatchContext, _ error: any Error) -> Problem? {
-        guard context.isUnrouted, (error as? HTTPError)?.status == .notFound else { return nil }
-        return routes.wrongMethod(request)
     }
 
     private func log(_ error: any Error, as problem: Problem, context: PushwatchContext) {

@@ -73,9 +73,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
     }
 
     /// What answers requests whose path and method no route has, with 404 or 405; nil for those that get the problem document.
-    package func onUnknownPath(_ answer: @escaping @Sendable (Request, PushwatchContext, Problem) -> Response?) {
-        router.add(middleware: UnknownPathMiddleware(routes: table, answer: answer))
-    }
+    package func onUnknownPath(_ answer: @escaping UnknownPathAnswer) { table.onUnknownPath(answer) }
 
     package func buildResponder() -> RouterResponder<PushwatchContext> {
         table.fill(from: router)

@@ -1,23 +1,38 @@
 import HTTPTypes
-import Hummingbird
+package import Hummingbird
 import Synchronization
+
+/// What answers a request whose path and method no route has; nil for those that get the problem document.
+package typealias UnknownPathAnswer = @Sendable (Request, PushwatchContext, Problem) -> Response?
 
 /// Which methods a path has; asked only when the router found no route, so a plain search will do.
 ///
-/// Filled once, when the router is built. Safe to share.
+/// Filled while the router is built. Safe to share.
 final class RouteTable: Sendable {
     private struct Route: Sendable {
         var path: RouterPath
         var methods: Set<HTTPRequest.Method>
     }
 
-    private let routes = Mutex<[Route]>([])
+    private struct State {
+        var routes: [Route] = []
+        var unknownPath: UnknownPathAnswer?
+    }
+
+    private let state = Mutex(State())
 
     /// Replaces the table with the routes of this router.
     func fill(from router: Router<some RequestContext>) {
         let byPath = Dictionary(grouping: router.routes, by: \.path.description)
         let routes = byPath.values.map { Route(path: $0[0].path, methods: Set($0.map(\.method))) }
-        self.routes.withLock { $0 = routes }
+        state.withLock { $0.routes = routes }
+    }
+
+    func onUnknownPath(_ answer: @escaping UnknownPathAnswer) { state.withLock { $0.unknownPath = answer } }
+
+    /// Nil where the problem document is the answer.
+    func unknownPath(_ request: Request, _ context: PushwatchContext, _ problem: Problem) -> Response? {
+        state.withLock { $0.unknownPath }?(request, context, problem)
     }
 
     /// 405 for a path that has other methods; nil for one that has none.
@@ -29,8 +44,8 @@ final class RouteTable: Sendable {
     /// The methods of the most specific route that matches the path, in alphabetical order; empty when none does.
     func methods(for path: String) -> [HTTPRequest.Method] {
         let parts = path.split(separator: "/")
-        let best = routes.withLock { routes in
-            routes.filter { Self.matches($0.path, parts) }.max { Self.rank($0.path) < Self.rank($1.path) }
+        let best = state.withLock { state in
+            state.routes.filter { Self.matches($0.path, parts) }.max { Self.rank($0.path) < Self.rank($1.path) }
         }
         guard let best else { return [] }
         var methods = best.methods
