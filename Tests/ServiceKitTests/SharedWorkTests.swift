@@ -56,4 +56,29 @@ struct SharedWorkTests {
             #expect(try await work.value { 2 } == 2)
         }
     }
+
+    @MainActor
+    @Test("a cancelled task stops waiting, and the work goes on for the others", .timeLimit(.minutes(1)))
+    func cancelledWaiter() async throws {
+        let work = SharedWork<Int>()
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let (released, release) = AsyncStream<Void>.makeStream()
+        let first = Task {
+            try await work.value {
+                begin.yield()
+                for await _ in released { break }
+                return 1
+            }
+        }
+        for await _ in begun { break }
+        let cancelled = Task { try await work.value { 2 } }
+        let other = Task { try await work.value { 3 } }
+        // Both wait now: all of them take turns on the main actor.
+        await Task.yield()
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        release.yield()
+        #expect(try await first.value == 1)
+        #expect(try await other.value == 1)
+    }
 }
