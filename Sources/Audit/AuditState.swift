@@ -40,8 +40,21 @@ package struct AuditChange: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// Strings without their quotes.
+    /// As people read it: `a, b` for an array, `key: value, key: value` for an object, in parentheses where it is within another value.
     fileprivate var plainText: String {
-        if case .string(let text) = self { text } else { text }
+        switch self {
+        case .string(let text): text
+        case .array(let elements): elements.isEmpty ? "empty" : elements.map(\.innerText).joined(separator: ", ")
+        case .object(let members):
+            members.isEmpty ? "empty" : members.map { "\($0.key): \($0.value.innerText)" }.joined(separator: ", ")
+        default: text
+        }
+    }
+
+    private var innerText: String {
+        switch self {
+        case .array, .object: "(\(plainText))"
+        default: plainText
+        }
     }
 }

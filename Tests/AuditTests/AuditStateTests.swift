@@ -29,6 +29,23 @@ struct AuditStateTests {
         #expect(AuditChange.between(old, old).isEmpty && AuditChange.between(nil, nil).isEmpty)
     }
 
+    @Test("values within values are read as lists and pairs, not as JSON")
+    func nested() throws {
+        struct Silence: Encodable {
+            var matchers = [["name": "app"], ["name": "provider"]]
+            var scopes = ["alerts:read", "alerts:write"]
+            var apps: [String] = []
+            var limits = ["perMinute": [60, 600]]
+        }
+        let changes = AuditChange.between(nil, try AuditState(Silence()))
+        #expect(
+            changes.map { [$0.field, $0.after] } == [
+                ["apps", "empty"], ["limits", "perMinute: (60, 600)"], ["matchers", "(name: app), (name: provider)"],
+                ["scopes", "alerts:read, alerts:write"],
+            ]
+        )
+    }
+
     @Test("an actor is the key, the session with its key, the proxy's person, the user, or who typed the command, as which account")
     func actors() {
         let now = Timestamp(seconds: 1_800_000_000)
