@@ -25,9 +25,8 @@ struct LiveParts: Sendable {
     init(
         _ configuration: ServerConfiguration,
         pools: DatabasePools,
+        attempts: AttemptParts,
         cipher: TokenCipher,
-        uncommitted: UncommittedOutcomes,
-        record: @escaping AttemptRecorder,
         lookup: @escaping ProviderLookup,
         queueWake: WakeSignal,
         logger: Logger
@@ -52,8 +51,8 @@ struct LiveParts: Sendable {
             types: types,
             cipher: cipher,
             feedbackWriter: TokenFeedbackWriter(limits: configuration.deactivationLimiter),
-            uncommitted: uncommitted,
-            record: record
+            uncommitted: attempts.uncommitted,
+            record: attempts.record
         )
         channels = ChannelStore(pool: pools.readers, policy: live.channels)
         let engine = LiveEngine(configuration: live, stores: stores, lookup: lookup, queueWake: queueWake, logger: logger)

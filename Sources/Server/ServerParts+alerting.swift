@@ -9,7 +9,7 @@ extension ServerParts {
     /// An instance that evaluates alerts does not start while the file is broken: its pages would go to the log alone. A running one keeps
     /// its receivers.
     func requireReceivers() throws(ConfigurationError) {
-        guard configuration.roles.contains(.alert), let fault = receivers.fault else { return }
+        guard configuration.roles.contains(.alert), let fault = alerts.receivers.fault else { return }
         let key = ConfigurationKey.alertsDirectory
         throw ConfigurationError(
             "\(key.environmentName) (`\(key.name)`): \(fault). Without its receivers, alerts would reach nobody. "
@@ -19,7 +19,7 @@ extension ServerParts {
 
     /// A trial without receivers is fine; in production it is a file that was forgotten.
     func warnOfNoReceivers() {
-        guard configuration.roles.contains(.alert), receivers.set.people.isEmpty else { return }
+        guard configuration.roles.contains(.alert), alerts.receivers.set.people.isEmpty else { return }
         logger.warning(
             "no receiver of alerts but the log is configured: nobody is notified",
             metadata: ["file": "\(configuration.alertsDirectory)/receivers.yml"]
@@ -30,14 +30,14 @@ extension ServerParts {
     func alerting() -> [any Service] {
         let toReceivers: AlertHTTP = { [http] in try await http.send($0) }
         let pool = pools.alerting
-        let sends = sendsUsing(pool)
+        let sends = sending.store(pool)
         var evaluating = EvaluatorConfiguration()
         evaluating.lag = configuration.alertsLag
         evaluating.maxApps = configuration.alertsMaxApps
         let evaluator = RuleEvaluator(
             pool: pool,
-            rules: rules,
-            receivers: receivers,
+            rules: alerts.rules,
+            receivers: alerts.receivers,
             configuration: evaluating,
             backlog: sends.backlogNumbers,
             sampling: sends.backlogSamples,
@@ -47,14 +47,14 @@ extension ServerParts {
         )
         let notifier = Notifier(
             pool: pool,
-            receivers: receivers,
+            receivers: alerts.receivers,
             configuration: NotifierConfiguration(externalURL: configuration.externalURL),
             logger: logger,
             send: toReceivers
         )
         let maintenance = AlertmanagerResender(
             pool: pool,
-            receivers: receivers,
+            receivers: alerts.receivers,
             externalURL: configuration.externalURL,
             logger: logger,
             send: toReceivers
@@ -64,7 +64,7 @@ extension ServerParts {
             url: url,
             pool: pool,
             evaluator: evaluator,
-            receivers: receivers,
+            receivers: alerts.receivers,
             logger: logger,
             send: toReceivers
         )

@@ -9,11 +9,11 @@ import ServiceKit
 extension ServerParts {
     /// What `GET /health/ready` reports. Only the database keeps a process from being ready.
     func addChecks() {
-        health.addCheck("database") { [heartbeat] in await heartbeat.fault().map { .failing($0) } ?? .healthy }
+        health.addCheck("database") { [heartbeat = database.heartbeat] in await heartbeat.fault().map { .failing($0) } ?? .healthy }
         health.addCheck("credentials", isRequired: false) { [providers] in
             providers.fault == nil ? .healthy : .failing("a changed credential file cannot be used; the old credentials are in force")
         }
-        health.addCheck("sending", isRequired: false) { [sends = sendsUsing(pools.health)] in
+        health.addCheck("sending", isRequired: false) { [sends = sending.store(pools.health)] in
             do { return try await ServerParts.obstacles(sends) } catch {
                 return .failing("open circuits, rate-limit pauses and deactivation limiters cannot be read from the database")
             }
@@ -24,11 +24,11 @@ extension ServerParts {
                     ?? .healthy
             }
         }
-        health.addCheck("rules", isRequired: false) { [rules] in
+        health.addCheck("rules", isRequired: false) { [rules = alerts.rules] in
             rules.refresh()
             return rules.isBroken ? .failing("a rule file is broken; the last good rules are in force") : .healthy
         }
-        health.addCheck("receivers", isRequired: false) { [receivers] in
+        health.addCheck("receivers", isRequired: false) { [receivers = alerts.receivers] in
             receivers.refresh()
             guard receivers.fault != nil else { return .healthy }
             let inForce = receivers.hasRead ? "the last good receivers are in force" : "none of its receivers is in force"

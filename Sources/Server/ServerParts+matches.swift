@@ -1,4 +1,3 @@
-import Delivery
 import HTTPClient
 import LiveActivities
 import Postgres
@@ -13,17 +12,14 @@ extension ServerParts {
         MatchStore(pool: pool) { [wake = live.wake] in wake.signal() }
     }
 
-    /// Checks sends against the configured credentials and texts.
-    var sendCheck: SendStore.PayloadCheck { SendValidation.checker(providers.lookup, texts: configuration.texts) }
-
     func prematchAlerts() -> [any Service] {
         guard let lead = configuration.prematchLead else { return [] }
         let alerts = PrematchAlerts(
             pool: pools.live,
-            sends: sendsUsing(pools.live),
-            check: sendCheck,
+            sends: sending.store(pools.live),
+            check: sending.check,
             lead: lead,
-            wake: wake,
+            wake: sending.wake,
             logger: logger
         )
         return [alerts]

@@ -35,15 +35,15 @@ extension ServerParts {
         )
         healthRoutes(for: audience).add(to: router)
         AttemptRoutes(
-            ingestor: ingestor,
+            ingestor: attempts.ingestor,
             store: AttemptStore(pools.readers),
             checkStore: AttemptStore(pools.ingest),
-            labels: labels
+            labels: attempts.labels
         ).add(to: router)
-        DeviceRoutes(store: devices, defaults: providers.deviceDefaults).add(to: router)
-        let check = SendValidation.checker(providers.lookup, texts: configuration.texts)
-        let dryRun = DryRun(store: sends, check: check, lookup: providers.lookup)
-        SendRoutes(store: sends, enqueueService: enqueueService, dryRun: dryRun).add(to: router)
+        DeviceRoutes(store: sending.devices, defaults: providers.deviceDefaults).add(to: router)
+        let (sends, wake) = (sending.sends, sending.wake)
+        let dryRun = DryRun(store: sends, check: sending.check, lookup: providers.lookup)
+        SendRoutes(store: sends, enqueueService: sending.enqueueService, dryRun: dryRun).add(to: router)
         OutcomeRoutes(stream: OutcomeStream(pool: pools.ingest)).add(to: router)
         live.addRoutes(to: router)
         AudienceRoutes(store: AudienceStore(pool: pools.ingest)).add(to: router)
@@ -54,7 +54,7 @@ extension ServerParts {
         ThrottleRoutes(store: ThrottleStore(pool: pools.ingest)).add(to: router)
         CircuitRoutes(store: sends, wake: wake).add(to: router)
         DeactivationLimiterRoutes(store: sends.deactivationLimiters).add(to: router)
-        AlertRoutes(pool: pools.readers, rules: rules, receivers: receivers).add(to: router)
+        AlertRoutes(pool: pools.readers, rules: alerts.rules, receivers: alerts.receivers).add(to: router)
         try pages(sessions).add(to: router)
         return router
     }
@@ -84,19 +84,19 @@ extension ServerParts {
     private func pages(_ sessions: Sessions) throws -> OnCallRoutes {
         let site = OnCallSite(
             pool: pools.readers,
-            rules: rules,
-            receivers: receivers,
-            backtests: backtests,
-            sends: sendsUsing(pools.readers),
+            rules: alerts.rules,
+            receivers: alerts.receivers,
+            backtests: alerts.backtests,
+            sends: sending.store(pools.readers),
             throttles: ThrottleStore(pool: pools.readers),
             credentials: credentials,
             runbooks: RunbookDirectory(alertsDirectory: configuration.alertsDirectory),
             sessions: sessions,
             clock: pageClock
         )
-        let replica = replica.map { watch in
+        let replica = database.replica.map { watch in
             OnCallRoutes.Replica(
-                site: site.reading(from: watch.pool, sends: sendsUsing(watch.pool), throttles: ThrottleStore(pool: watch.pool)),
+                site: site.reading(from: watch.pool, sends: sending.store(watch.pool), throttles: ThrottleStore(pool: watch.pool)),
                 watch: watch
             )
         }
