@@ -1,5 +1,4 @@
-/// The form of the credential that unregisters a device: `pwd_` and 43 characters of base64url. Whether it is the right one, the registry
-/// knows.
+/// The form of the credential that unregisters a device: `pwd_` and 43 characters of base64url. The registry decides whether it is valid.
 enum DeviceSecretText {
     static func isOne(_ text: String) -> Bool {
         text.hasPrefix("pwd_") && text.utf8.count == 47 && text.utf8.dropFirst(4).allSatisfy(isBase64URL)

@@ -8,7 +8,7 @@ import Foundation
     import Glibc
 #endif
 
-/// The state directory of one cluster, and what lies where in it.
+/// The state directory of one cluster, and where its files are.
 ///
 /// The marker says that we made it. Without it a directory that holds anything is refused and nothing in it is touched.
 struct ClusterDirectory: Sendable {

@@ -6,7 +6,7 @@
     import Glibc
 #endif
 
-/// Keeps two processes from running one cluster. The kernel lets go of it when the process dies, however it dies.
+/// Keeps two processes from running one cluster. The kernel releases it when the process ends, however it ends.
 final class DirectoryLock: Sendable {
     private let descriptor: Int32
 

@@ -67,7 +67,7 @@ package final class LocalCitus: Sendable {
         return cluster
     }
 
-    /// One more, which no database knows yet (`createDatabase`, `add`).
+    /// One more, which is not registered in any database yet (`createDatabase`, `add`).
     @discardableResult
     package func startNode() async throws -> LocalPostgres {
         var configuration = configuration
@@ -105,7 +105,7 @@ package final class LocalCitus: Sendable {
         started.withLock { $0[node] = again }
     }
 
-    /// Cuts a node off from the other nodes: packets vanish and nobody learns of it, as when a router between them fails.
+    /// Cuts a node off from the other nodes: packets are lost without an error, as when a router between them fails.
     package func cutNetwork(of node: Int) throws { try network?.cut(node) }
     package func restoreNetwork(of node: Int) throws { try network?.restore(node) }
 
@@ -114,7 +114,7 @@ package final class LocalCitus: Sendable {
         return network.address(number)
     }
 
-    /// A database on each node, with the extension, in which the coordinator knows the workers; its URL on the coordinator.
+    /// A database on each node, with the extension, in which the workers are registered with the coordinator; its URL on the coordinator.
     package func createDatabase(_ name: String) async throws -> String {
         for node in nodes { try await createDatabase(name, on: node) }
         let connection = try await connect(to: name)

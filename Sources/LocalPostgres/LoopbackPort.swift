@@ -13,7 +13,7 @@ package enum LoopbackPort {
 
     package static func isFree(_ port: Int) -> Bool { bind(to: UInt16(clamping: port)) != nil }
 
-    /// Binds and lets go again; the number that was bound.
+    /// Binds a socket and closes it; the number that was bound.
     private static func bind(to port: UInt16) -> Int? {
         #if canImport(Glibc)
             let stream = Int32(SOCK_STREAM.rawValue)

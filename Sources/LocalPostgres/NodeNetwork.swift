@@ -45,7 +45,7 @@ final class NodeNetwork: Sendable {
         let addresses = (0..<Self.largest).filter { $0 != node }.map {
             "ip -n \(own) neighbour replace \(address($0)) lladdr \(linkAddress($0)) dev eth0 nud permanent"
         }
-        // Neighbours that are known for good: without them a node learns within seconds that nobody answers for an address, as it does
+        // Permanent neighbours: without them a node gets an error within seconds that nobody answers for an address, as it does
         // within a local network, but not beyond a router.
         try Self.run(
             """

@@ -59,6 +59,6 @@ struct ServerCommand {
         path.split(separator: ":").contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
     }
 
-    /// Nothing of ours (`PGDATA`, `PGPORT`, `LC_ALL`, …) may steer the server.
+    /// No variable of this process (`PGDATA`, `PGPORT`, `LC_ALL`, …) may affect the server.
     private static let environment: [Environment.Key: String] = ["PATH": path, "LC_ALL": "C", "TZ": "UTC"]
 }

@@ -7,7 +7,7 @@ struct HealthRoutes: Sendable {
     let health: Health
     let metrics: MetricsRegistry
     let metricsOpen: Bool
-    /// Not where only senders and apps come in.
+    /// False at a listener for senders and apps alone.
     var showsMetrics = true
 
     struct Liveness: Encodable, Sendable { var status = "ok" }

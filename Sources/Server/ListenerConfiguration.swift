@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// One listener: where it listens, and who comes in there.
+/// One listener: its address, and whose requests it serves.
 struct ListenerConfiguration: Sendable, Hashable {
     enum Audience: Sendable {
         /// Every route: the only listener, or the operators'.

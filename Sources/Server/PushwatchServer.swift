@@ -17,7 +17,7 @@ package import UnixSignals
 /// Instances are stateless; any number may run against one database. `run()` serves until SIGTERM, SIGINT or SIGHUP, then drains: the
 /// listeners first, then what they fed, the database last.
 package struct PushwatchServer {
-    /// Things a caller may add or hear.
+    /// What a caller may add to the server, and what it is notified of.
     package struct Hooks: Sendable {
         /// Receivers in addition to those of `alerts/receivers.yml`.
         package var receivers: [ReceiverConfiguration] = []
@@ -67,13 +67,13 @@ package struct PushwatchServer {
             gracefulShutdownSignals: gracefulShutdownSignals,
             logger: logger.withoutServices
         )
-        // What has not ended by then is cancelled; a supervisor's patience is usually 30 s.
+        // What has not ended by then is cancelled; supervisors usually wait 30 s.
         settings.maximumGracefulShutdownDuration = configuration.httpDrain + .seconds(28)
         try await ServiceGroup(configuration: settings).run()
         logger.notice("ended")
     }
 
-    /// A gate that fails (the schema does not fit) stops the others as SIGTERM does: what they say about it would hide the reason.
+    /// A gate that fails (the schema does not fit) stops the others as SIGTERM does: their errors would hide the reason.
     private static func settings(of service: any Service) -> ServiceGroupConfiguration.ServiceConfiguration {
         .init(
             service: service,

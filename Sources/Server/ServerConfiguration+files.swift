@@ -6,7 +6,7 @@ import ServiceKit
 
 extension ServerConfiguration {
     /// Throws for a directory or file that an instance with these roles reads later and that is not there: it would run without rules, types
-    /// or users, and be none the wiser.
+    /// or users, and nothing would show it.
     func checkFiles() throws(ConfigurationError) {
         try require(isDirectory(migrationsDirectory), .migrationsDirectory, migrationsDirectory, "is not a directory that can be read")
         if roles.contains(.alert) {
@@ -31,7 +31,7 @@ extension ServerConfiguration {
         }
     }
 
-    /// Throws for a file of keys that verify no app user's token, where app users come in.
+    /// With the role `api`, throws for a file of keys by which no app user's token can be verified.
     func checkUserKeys() async throws(ConfigurationError) {
         guard roles.contains(.api), let users, !users.jwks.contains("://") else { return }
         guard let fault = await JWKSFile.fault(path: users.jwks) else { return }

@@ -8,7 +8,7 @@ import LiveActivities
 package import Logging
 package import Postgres
 
-/// What the service needs to know, checked. Made by `ServerConfiguration.load`; nothing else reads configuration.
+/// The settings of an instance, checked. Made by `ServerConfiguration.load`; nothing else reads configuration.
 package struct ServerConfiguration: Sendable {
     /// Which parts of the service an instance runs.
     package enum Role: String, Sendable, CaseIterable {

@@ -17,7 +17,7 @@ extension ServerParts {
         )
     }
 
-    /// A trial without receivers is fine; in production it is a file that was forgotten.
+    /// A warning and no error: a trial needs no receivers; in production `receivers.yml` is missing.
     func warnOfNoReceivers() {
         guard configuration.roles.contains(.alert), alerts.receivers.set.people.isEmpty else { return }
         logger.warning(

@@ -8,7 +8,7 @@ import NIOSSL
 import ServiceLifecycle
 
 extension ServerParts {
-    /// Makes one listener. The certificate is read here: one that cannot be used ends the start with a sentence.
+    /// Makes one listener. The certificate is read here: one that cannot be used ends the start with an error that names it.
     func listener(
         _ listener: ListenerConfiguration,
         _ responder: GatedResponder,
@@ -74,7 +74,7 @@ extension ServerConfiguration.TLS {
             )
             configuration.minimumTLSVersion = .tlsv12
             configuration.applicationProtocols = ["http/1.1"]
-            // Says now, not at the first connection, when key and certificate do not belong together.
+            // Fails now, not at the first connection, when key and certificate do not belong together.
             _ = try NIOSSLContext(configuration: configuration)
             return configuration
         } catch {

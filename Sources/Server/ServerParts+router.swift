@@ -12,7 +12,7 @@ import PushContract
 import ServiceKit
 
 extension ServerParts {
-    /// The API, and for everybody the pages too. Needs the database.
+    /// The API, and at a listener for everyone the pages too. Needs the database.
     func router(for audience: ListenerConfiguration.Audience) async throws -> HTTPRouter {
         guard configuration.roles.contains(.api) else { return healthRouter(for: audience) }
         let keys = KeyAuthenticator(
@@ -29,7 +29,7 @@ extension ServerParts {
         let authenticator = AccessAuthenticator(keys: keys, users: userTokens, sessions: sessions)
         let router = HTTPRouter(
             authentication: AuthenticationMiddleware(authenticator, signInPath: OnCallRoutes.signInPath),
-            // Only where people come in.
+            // Not at the callers' listener.
             proxy: audience == .everyone ? configuration.proxySignIn : nil,
             translate: ErrorTranslation.problem
         )
@@ -115,7 +115,7 @@ extension ServerParts {
                         try await CredentialCheck.run(configuration, app: CredentialCheck.usualApp, logger: logger)
                     }
                 } catch let error as ConfigurationError {
-                    // Who may check credentials may know which file is at fault, and what to change in it.
+                    // Callers who may check credentials may see which file is at fault, and what to change in it.
                     throw Problem.unavailable(error.description, retryAfter: .seconds(10))
                 }
                 return verdicts.map { verdict in

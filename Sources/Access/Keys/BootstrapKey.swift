@@ -2,7 +2,7 @@ import Crypto
 import HTTPServer
 import PushContract
 
-/// The key from the configuration that lets somebody in before any key is stored. It has every scope; change it by configuration.
+/// The key from the configuration that is accepted before any key is stored. It has every scope; change it by configuration.
 package struct BootstrapKey: Sendable {
     /// The configured text is too short to be a secret.
     package struct TooShort: Error, CustomStringConvertible {

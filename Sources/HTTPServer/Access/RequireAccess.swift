@@ -1,6 +1,6 @@
 import Hummingbird
 
-/// Runs a route only for callers who may call it, and one that writes only for keys whose limit to apps it knows how to keep.
+/// Runs a route only for callers who may call it, and one that writes only for keys whose limit to apps it enforces.
 struct RequireAccess: RouterMiddleware {
     typealias Context = PushwatchContext
 

@@ -36,7 +36,7 @@ package final class BodyBudget: Sendable {
     fileprivate func give(_ bytes: Int) { used.withLock { $0 -= bytes } }
 }
 
-/// One request's part of the budget, given back when the request lets go of it.
+/// One request's part of the budget, given back when it is deallocated.
 ///
 /// `@unchecked Sendable`: used by one task at a time.
 final class BodyReservation: @unchecked Sendable {

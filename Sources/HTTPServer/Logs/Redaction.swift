@@ -1,4 +1,4 @@
-/// Takes secrets out of text that goes to a log, as a last net: code should not log them in the first place.
+/// Removes secrets from text that goes to a log, in case code logs one that it should not.
 enum Redaction {
     /// Replaces the secret part of API keys, bearer tokens and JWTs, and passwords in URLs.
     static func redacted(_ text: String) -> String {

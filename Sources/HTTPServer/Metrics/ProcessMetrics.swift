@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What the operating system knows about this process, under the names every Prometheus client uses.
+/// What the operating system reports about this process, under the names every Prometheus client uses.
 package enum ProcessMetrics {
     /// Adds memory, processor time, open files and start time. Each is left out where /proc does not exist.
     package static func register(in registry: MetricsRegistry, startedAt: Date) {

@@ -1,8 +1,8 @@
 import Hummingbird
 
-/// An error from below that knows which problem it is for the caller: a lost database is 503, not 500.
+/// The problem that an error of a lower layer is for the caller: a lost database is 503, not 500.
 ///
-/// The server maps adapters' errors once (`ProblemMiddleware(translate:)`), so adapters need not know HTTP.
+/// The server maps adapters' errors once (`ProblemMiddleware(translate:)`), so adapters do not depend on HTTP.
 package typealias ProblemTranslation = @Sendable (any Error) -> Problem?
 
 extension Problem {

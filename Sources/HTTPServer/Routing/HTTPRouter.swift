@@ -46,7 +46,7 @@ package final class HTTPRouter: HTTPResponderBuilder {
     }
 
     /// - Parameters:
-    ///   - apps: whether a route that writes knows how to keep a key's limit to apps; closed to such keys unless it says so.
+    ///   - apps: whether a route that writes enforces a key's limit to apps; closed to such keys unless it says so.
     ///   - middleware: runs before a proxy's sign-in, authentication and the access check, so that it can answer their errors in its own
     ///     way.
     package func on(

@@ -2,7 +2,7 @@ import CommandLineKit
 import Foundation
 import HTTPClient
 
-/// The demo's way to the API: over HTTP, as everybody's.
+/// The demo's way to the API: over HTTP, as any client's.
 struct DemoAPI: Sendable {
     let url: String
     let client: CurlClient
