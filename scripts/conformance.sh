@@ -1,6 +1,7 @@
 #!/bin/bash
 # Holds docs/openapi.yaml against a running server: schemathesis (no 5xx, every answer as documented), then every documented error is
-# provoked on every operation that documents it, then a Python client is generated of it and used. About two minutes. Needs a built program (make build) and scripts/bootstrap.sh test.
+# provoked on every operation that documents it, then a Python client is generated of it and used. About two minutes. Needs a built program
+# (make build) and scripts/bootstrap.sh test.
 # usage: scripts/conformance.sh [PROGRAMS]     (the directory of pushwatch and pushwatch-dev)
 set -euo pipefail
 cd "$(dirname "$0")/.."

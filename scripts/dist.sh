@@ -3,9 +3,10 @@
 # (.sha256). With SIGNING_KEY, the file of an SSH key, the sums are signed (.sha256.sig; ssh-keygen -Y verify, docs/operations.md).
 # usage: scripts/dist.sh [PROGRAMS [DIRECTORY]]     (PROGRAMS: the directory of both programs; without it a release is built; DIRECTORY is dist/)
 # GZIP_LEVEL=1 packs in a fraction of the time that 9, the default, takes.
-# In it: pushwatch and pushwatch-dev (stripped, Swift's own libraries inside), sql/, alerts/, live-activities/, matches/, dashboards/, docs/, vectors/, a systemd unit,
-# a settings example, and what makes an image of it. docs/operations.md says how to install it; DistTests look into it.
-# What stays outside: libpq, libcurl, libnghttp2, OpenSSL, libsimdjson, zlib, libjemalloc, libcmark-gfm and the C library, so that the system's updates of them count.
+# In it: pushwatch and pushwatch-dev (stripped, Swift's own libraries inside), sql/, alerts/, live-activities/, matches/, dashboards/,
+# docs/, vectors/, a systemd unit, a settings example, and what makes an image of it. docs/operations.md says how to install it; DistTests
+# look into it. What stays outside: libpq, libcurl, libnghttp2, OpenSSL, libsimdjson, zlib, libjemalloc, libcmark-gfm and the C library, so
+# that the system's updates of them count.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -131,7 +131,7 @@ final class DatabaseGate: Service, Sendable {
         do {
             try await maintenance.maintain()
         } catch let error as PostgresError where !error.isUnavailable {
-            // Those of the next days are there as a rule, and the maintenance goes on trying. What really lacks a partition is refused with 503.
+            // Those of the next days usually exist, and the maintenance tries again. Attempts without a partition are refused with 503.
             logger.error("partitions could not be maintained; tried again every minute", metadata: ["error": "\(error)"])
         }
         try await onOpen()

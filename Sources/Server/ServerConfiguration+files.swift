@@ -5,8 +5,8 @@ import HTTPClient
 import ServiceKit
 
 extension ServerConfiguration {
-    /// Throws for a directory or file that an instance with these roles reads later and that is not there: it would run without rules, types
-    /// or users, and nothing would show it.
+    /// Throws for a directory or file that an instance with these roles reads later and that is not there: it would run without rules,
+    /// types or users, and nothing would show it.
     func checkFiles() throws(ConfigurationError) {
         try require(isDirectory(migrationsDirectory), .migrationsDirectory, migrationsDirectory, "is not a directory that can be read")
         if roles.contains(.alert) {

@@ -37,8 +37,8 @@ struct BaselineTable {
         check("second pages of a purge", Double(purges.pagedTwice), atMost: 0)
     }
 
-    /// Rises of 2, 6 and 24 hours by how many failures are expected meanwhile, since that decides whether they can be found at all; and those
-    /// of an hour, which only a window that begins with them can find.
+    /// Rises of 2, 6 and 24 hours by how many failures are expected meanwhile, since that decides whether they can be found at all; and
+    /// those of an hour, which only a window that begins with them can find.
     private mutating func addRises() {
         let classes: [(multiple: Double, from: Double, to: Double, least: Double)] = [
             (4, 0, 8, 0), (4, 8, 16, 0.5), (4, 16, 32, 0.7), (4, 32, .infinity, 0.9), (8, 0, 2, 0), (8, 2, 4, 0.7), (8, 4, .infinity, 0.97),

@@ -1,7 +1,7 @@
 import AlertRules
 import CommandLineKit
 
-/// What versions 1 and 2 of the share rules make of incidents of a known share, and whether version 2 stays within its bounds (decision 0024).
+/// What versions 1 and 2 of the share rules make of incidents of a known share, and whether version 2 is within its bounds (decision 0024).
 struct IncidentTable {
     private static let rates: [Double] = [0.5, 1, 3, 6, 10, 20, 50, 100, 1000]
 

@@ -46,7 +46,7 @@ struct AttemptsTailCommand: AsyncParsableCommand {
         }
     }
 
-    /// Reads once a second. While the database cannot be reached it waits; then one round, with its limit, brings what was stored meanwhile.
+    /// Reads once a second. While the database cannot be reached it waits; the next round, with its limit, reads what was stored since.
     private func go(on tail: inout AttemptTail, _ pool: PostgresPool) async throws {
         var isAway = false
         while true {

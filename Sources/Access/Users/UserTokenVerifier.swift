@@ -5,8 +5,8 @@ import ServiceKit
 
 /// Verifies app users' tokens (JWT, RS256 or ES256) against the keys of one issuer.
 ///
-/// Keys are loaded by `keep`, and when a token names a key that is not there; at most one load a minute, however many such tokens come. While
-/// loading fails, the keys last loaded stay in use.
+/// Keys are loaded by `keep`, and when a token names a key that is not there; at most one load a minute, however many such tokens come.
+/// While loading fails, the keys last loaded stay in use.
 package actor UserTokenVerifier {
     /// Gets the bytes of the issuer's JWKS, from a file or over HTTPS. Has to end in a few seconds.
     package typealias Loader = @Sendable () async throws -> [UInt8]
@@ -49,7 +49,7 @@ package actor UserTokenVerifier {
     /// Why there are no keys; nil once some were loaded, and before the first load has ended.
     package var fault: String? { keys == nil ? failure : nil }
 
-    /// Loads the keys if there are none, or those are ten minutes old: so that no user waits for them. Throws only if the task is cancelled.
+    /// Loads the keys if there are none, or those are ten minutes old: so that no user waits for them. Throws only when cancelled.
     package func keep(now: Timestamp) async throws {
         guard !isLoading, isDue(nil, now: now) else { return }
         try await loading.value { try await refresh(nil, now: now) }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A channel until the task that serves it takes it.
 ///
-/// NIO ends the process when a `NIOAsyncChannel` is dropped without `executeThenClose`. The sequences that hand channels to tasks drop those
-/// that nobody takes: a connection that is accepted while the server stops, a stream whose connection ends. This closes them instead.
+/// NIO ends the process when a `NIOAsyncChannel` is dropped without `executeThenClose`. The sequences that hand channels to tasks drop
+/// those that nobody takes: a connection that is accepted while the server stops, a stream whose connection ends. This closes them instead.
 package final class PendingChannel<Inbound: Sendable, Outbound: Sendable>: ServerChildChannelValue {
     private let pending: NIOAsyncChannel<Inbound, Outbound>
     private let isTaken = Atomic(false)

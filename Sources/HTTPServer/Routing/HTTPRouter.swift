@@ -4,8 +4,8 @@ package import Hummingbird
 /// The routes of a server, with everything that surrounds a route already in place.
 ///
 /// From outside in: request id, metrics, problems, faults of the protocol, 100 Continue, the request's deadline; then, for each route, the
-/// route's own middleware, a proxy's sign-in, authentication, the check of its access, the caller's limit, and its handler. A route cannot be
-/// added without saying who may call it.
+/// route's own middleware, a proxy's sign-in, authentication, the check of its access, the caller's limit, and its handler. A route cannot
+/// be added without saying who may call it.
 package final class HTTPRouter: HTTPResponderBuilder {
     package typealias Handler<Output: ResponseGenerator> = @Sendable @concurrent (Request, PushwatchContext) async throws -> Output
 

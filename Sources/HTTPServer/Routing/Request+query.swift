@@ -1,8 +1,8 @@
 package import Hummingbird
 
 extension Request {
-    /// The parameters of the query. Throws 400 for one that the route does not have: what was misspelt would have no effect, and the request
-    /// another one than the caller thinks.
+    /// The parameters of the query. Throws 400 for one that the route does not have: what was misspelt would have no effect, and the
+    /// request another one than the caller thinks.
     package func query(_ names: String...) throws(Problem) -> [Substring: Substring] {
         var query: [Substring: Substring] = [:]
         // Nothing is named between two `&`.

@@ -26,7 +26,7 @@ package enum CredentialCheck {
         package var detail: String
         /// Days since the key's file was written; keys are best replaced now and then.
         package var keyAgeDays: Int?
-        /// How far this machine's clock is ahead of the provider's, where the provider sends its time; signatures fail if it is some minutes off.
+        /// How far this machine's clock is ahead of the provider's, where the provider sends its time; some minutes make signatures fail.
         package var clockAheadSeconds: Int?
     }
 

@@ -83,8 +83,8 @@ struct CredentialEntry: Sendable, Hashable {
         }
     }
 
-    /// The best entry for a delivery: one that names the app, else one for all apps. An app that an entry names is not served by another entry
-    /// in the environments that this one leaves out.
+    /// The best entry for a delivery: one that names the app, else one for all apps. An app that an entry names is not served by another
+    /// entry in the environments that this one leaves out.
     static func index(of entries: [CredentialEntry], _ provider: Provider, app: String, _ environment: PushEnvironment) -> Int? {
         let isNamed = entries.contains { $0.provider == provider && $0.apps.contains(app) }
         return entries.firstIndex {

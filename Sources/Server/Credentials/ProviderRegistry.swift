@@ -8,11 +8,11 @@ import ServiceKit
 import ServiceLifecycle
 import Synchronization
 
-/// The providers in use. When a credential file changes, the new credential is tested with a push to a token that cannot exist, and replaces the old one once the
-/// provider has accepted it; until then, and when the file cannot be used, the old one stays in force.
+/// The providers in use. When a credential file changes, the new credential is tested with a push to a token that cannot exist, and
+/// replaces the old one once the provider has accepted it; until then, and when the file cannot be used, the old one stays in force.
 ///
-/// An instance that pushes nothing looks up which apps have a credential, and makes dry runs; it may have no way to the providers, so it takes
-/// a changed credential without a test.
+/// An instance that pushes nothing looks up which apps have a credential, and makes dry runs; it may have no way to the providers, so it
+/// takes a changed credential without a test.
 ///
 /// Safe to use from any task.
 final class ProviderRegistry: Service, Sendable {

@@ -21,8 +21,8 @@ struct DescriptorBudget: Equatable {
 
     /// A cancellation of a statement needs a connection of its own. Partitions have two connections, migrations one.
     private static func database(_ connections: Int) -> Int { 2 * (connections + 3) }
-    /// A client has an epoll and an eventfd, and looks one name up at a time for each endpoint. While a changed credential is tested there are
-    /// two clients.
+    /// A client has an epoll and an eventfd, and looks one name up at a time for each endpoint. While a changed credential is tested there
+    /// are two clients.
     private static func providers(_ connections: Int, endpoints: Int) -> Int { endpoints * 2 * (3 + connections) }
     private static func http(_ connections: Int, listeners: Int) -> Int { listeners * (connections + closing) }
     /// Standard streams and logs, and what each event loop has: epoll, eventfd, timerfd.

@@ -10,8 +10,8 @@ package struct ProcessLimits: Sendable, Equatable {
     var addressSpace: Int?
 
     static let leastMemory = 256 << 20
-    /// Stacks and heaps of threads are reserved, though hardly used. Where a thread cannot be made libdispatch waits for ever, also with the
-    /// thread that would handle SIGTERM.
+    /// Stacks and heaps of threads are reserved, though hardly used. Where a thread cannot be made libdispatch waits for ever, also with
+    /// the thread that would handle SIGTERM.
     static let leastAddressSpace = 2 << 30
 
     /// Those of this process.

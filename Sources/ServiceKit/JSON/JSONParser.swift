@@ -32,8 +32,8 @@ package struct JSONParser {
 
     /// The value of the whole text.
     ///
-    /// - Parameter keepsInfinity: a number beyond a double, which is valid JSON, is read as infinity instead of a fault of the whole text; who
-    ///   asks for it must refuse what has one (`JSONValue.hasInfinity`).
+    /// - Parameter keepsInfinity: a number beyond a double, which is valid JSON, is read as infinity instead of a fault of the whole text;
+    ///   who asks for it must refuse what has one (`JSONValue.hasInfinity`).
     package static func read(_ bytes: [UInt8], keepsInfinity: Bool = false) throws(Fault) -> JSONValue {
         var text = JSONParser(bytes: bytes, keepsInfinity: keepsInfinity)
         let value = try text.value()

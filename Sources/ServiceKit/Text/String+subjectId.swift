@@ -1,5 +1,5 @@
 extension String {
-    /// Whether it can name what Live Activities are about, in paths, collapse ids and request ids: 1–64 letters, digits, `.`, `_`, `-`, `:`.
+    /// Whether it can name what Live Activities are about, in paths, collapse ids and request ids: 1–64 of letters, digits and `._-:`.
     package var isSubjectId: Bool { (1...64).contains(utf8.count) && utf8.allSatisfy(Self.isSubjectIdByte) }
 
     private static func isSubjectIdByte(_ byte: UInt8) -> Bool {

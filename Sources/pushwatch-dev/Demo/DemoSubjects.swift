@@ -5,8 +5,8 @@ import ProviderSimulator
 import PushContract
 import ServiceLifecycle
 
-/// A football match, a delivery and a pager, played over and over through the API, each followed by the owner of a simulated phone and of an
-/// Android device.
+/// A football match, a delivery and a pager, played over and over through the API, each followed by the owner of a simulated phone and of
+/// an Android device.
 struct DemoSubjects: Service {
     let run: LocalRun
     let demo: DemoScale

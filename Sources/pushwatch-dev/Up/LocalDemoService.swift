@@ -9,7 +9,8 @@ import ProviderSimulator
 import PushContract
 import ServiceLifecycle
 
-/// Runs next to the server of a local run: demo traffic, a match and other subjects with their followers, and the text that says how to use what was started.
+/// Runs next to the server of a local run: demo traffic, a match and other subjects with their followers, and the text that says how to use
+/// what was started.
 struct LocalDemoService: Service {
     let run: LocalRun
     let urls: AsyncStream<String>
