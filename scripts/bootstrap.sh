@@ -43,7 +43,7 @@ if [ "$test" = test ]; then
     need python3-venv /usr/bin/python3 -c "import ensurepip"
 fi
 
-# What scripts/conformance.sh and .ci/run run: schemathesis, openapi-python-client and check-jsonschema at fixed versions, in their own place.
+# What scripts/conformance.sh and .ci/run run: schemathesis, openapi-python-client and check-jsonschema, at fixed versions.
 conformance() {
     local place=.build/conformance pinned=Tests/Conformance/requirements.txt
     cmp -s "$pinned" "$place/installed" && return

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Packs a release: DIRECTORY/pushwatch-VERSION-OS-ARCH.tar.gz, and next to it what is in it (.cdx.json, CycloneDX), and the SHA-256 of both
 # (.sha256). With SIGNING_KEY, the file of an SSH key, the sums are signed (.sha256.sig; ssh-keygen -Y verify, docs/operations.md).
-# usage: scripts/dist.sh [PROGRAMS [DIRECTORY]]     (PROGRAMS: the directory of both programs; without it a release is built; DIRECTORY is dist/)
+# usage: scripts/dist.sh [PROGRAMS [DIRECTORY]]
+# PROGRAMS: the directory of both programs; without it a release is built. DIRECTORY: dist/ unless given.
 # GZIP_LEVEL=1 packs in a fraction of the time that 9, the default, takes.
 # In it: pushwatch and pushwatch-dev (stripped, Swift's own libraries inside), sql/, alerts/, live-activities/, matches/, dashboards/,
 # docs/, vectors/, a systemd unit, a settings example, and what makes an image of it. docs/operations.md says how to install it; DistTests
