@@ -1,4 +1,4 @@
--- Makes the coordinator know its workers, and each node wait for its standby. Harmless when run again.
+-- Registers the workers with the coordinator, and makes each node wait for its standby. May be run again.
 SELECT citus_set_coordinator_host('coordinator', 5432);
 SELECT citus_add_node('worker-1', 5432);
 SELECT citus_add_node('worker-2', 5432);
