@@ -92,7 +92,7 @@ package final class LocalCitus: Sendable {
         return node
     }
 
-    /// As when its machine ends: its processes say nothing to anybody, and write nothing any more.
+    /// As when its machine fails: its processes send nothing and write nothing any more.
     package func kill(_ node: Int) { nodes[node].stopBlocking(.immediate) }
 
     /// Starts a node again, where it was.

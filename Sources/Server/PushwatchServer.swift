@@ -12,7 +12,7 @@ package import PushContract
 package import ServiceLifecycle
 package import UnixSignals
 
-/// The whole service, built from its configuration: one pool, one router, one `ServiceGroup`.
+/// The whole service, built from its configuration: connection pools, a router for each listener, one `ServiceGroup`.
 ///
 /// Instances are stateless; any number may run against one database. `run()` serves until SIGTERM, SIGINT or SIGHUP, then drains: the
 /// listeners first, then what they fed, the database last.

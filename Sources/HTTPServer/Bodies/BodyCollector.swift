@@ -14,7 +14,7 @@ struct BodyCollector {
         self.limit = limit
         self.announced = announced
         self.share = share
-        // Trust the announcement only so far: memory is taken for what arrives, not for what is promised.
+        // Memory is taken for what arrives, not for what is announced.
         bytes.reserveCapacity(min(announced ?? 0, 64 * 1_024) + padding)
     }
 

@@ -100,7 +100,7 @@ package struct BodyReader: Sendable {
         }
     }
 
-    /// Too little memory of ours is never the sender's fault.
+    /// Too little memory here is never the sender's fault.
     static func problem(of failure: Gzip.Failure, limit: Int) -> Problem {
         switch failure {
         case .tooLarge: .payloadTooLarge(limit: limit, inflated: true)

@@ -42,7 +42,7 @@ package final class HeaderDeadline: ChannelInboundHandler, RemovableChannelHandl
         timer = channel.eventLoop.scheduleTask(in: deadline) { channel.close(mode: .all, promise: nil) }
     }
 
-    /// The look-out before the decoder.
+    /// The part before the decoder, which sees each byte.
     private final class FirstByte: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = ByteBuffer
         typealias InboundOut = ByteBuffer

@@ -6,7 +6,7 @@ import Synchronization
 /// Not ready until `markStarted()`, nor after `markDraining()`, nor while a required check fails. Other checks that fail make it
 /// degraded, which is still ready: a broken rule file must not take ingestion out of service. Safe to share.
 package final class Health: Sendable {
-    /// Looks at one thing. Throws or returns a failing result when it is not well; `detail` must be fit for anybody's eyes.
+    /// Looks at one thing. Throws or returns a failing result when it is not well; anybody may see `detail`.
     package typealias Check = @Sendable () async throws -> CheckResult
 
     package struct CheckResult: Sendable, Equatable {
@@ -71,7 +71,7 @@ package final class Health: Sendable {
             for (index, entry) in checks.enumerated() { group.addTask { (index, await self.run(entry.check)) } }
             return await group.reduce(into: [Int: CheckResult]()) { $0[$1.0] = $1.1 }
         }
-        // Who asked has gone, which says nothing about the checks.
+        // The caller has gone, which says nothing about the checks.
         try Task.checkCancellation()
         return checks.indices.map { results[$0] ?? .failing("not checked") }
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// How log lines look.
 package enum LogFormat: String, Sendable, CaseIterable {
-    /// For eyes: time of day, level, message, then metadata.
+    /// For people: time of day, level, message, then metadata.
     case human
     /// key=value pairs, for machines that people read too.
     case logfmt

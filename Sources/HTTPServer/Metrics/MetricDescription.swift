@@ -1,4 +1,4 @@
-/// What a metric says of itself, beyond its name.
+/// What describes a metric beyond its name.
 struct MetricDescription: Sendable {
     var help: String
     /// Upper bounds of a histogram's buckets, rising, without infinity; nil for the usual ones.
