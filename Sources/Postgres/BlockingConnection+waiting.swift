@@ -124,7 +124,8 @@ extension BlockingConnection {
     }
 }
 
-/// When the call under way is given up because its task was cancelled: soon after, if the server does not obey. Safe to use from any thread.
+/// When the call under way is given up because its task was cancelled: soon after, if the server does not obey. Safe to use from any
+/// thread.
 final class CallInterruption: Sendable {
     private static let patience: Duration = .seconds(2)
     private let end = Mutex<ContinuousClock.Instant?>(nil)

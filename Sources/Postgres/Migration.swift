@@ -30,8 +30,8 @@ package struct Migration: Sendable, Hashable {
         !sql.split(separator: "\n").contains { $0.split(separator: " ").prefix(2) == ["--", "no-transaction"] }
     }
 
-    /// The newest migration that the oldest program knows that may run on a database with this one: `-- Oldest program: 0007`. Without such a
-    /// line only programs may that know the migration itself.
+    /// The newest migration that the oldest program knows that may run on a database with this one: `-- Oldest program: 0007`. Without such
+    /// a line only programs may that know the migration itself.
     var oldestProgram: Int {
         get throws(MigrationError) {
             let mark = "-- Oldest program:"

@@ -59,8 +59,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         code.codeClass == "08" || ["57P01", "57P02", "57P03"].contains(code.rawValue)
     }
 
-    /// The database cannot work now (away, starting, out of connections or disk, a part of it away, pool exhausted): worth a 503 and a later
-    /// try.
+    /// The database cannot work now (away, starting, out of connections or disk, a part of it away, pool exhausted): worth a 503 and a
+    /// later try.
     package var isUnavailable: Bool {
         isConnectionLoss || code == .poolExhausted || code.codeClass == "53" || code.codeClass == "58" || code == .readOnlyTransaction
             || code == .internalError

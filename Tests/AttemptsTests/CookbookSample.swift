@@ -113,7 +113,8 @@ enum CookbookSample {
     static let others = """
         INSERT INTO devices VALUES
             ('u-1', 'phone', 'ios', 'apns', 'production', 'ios.app', 'raw', 'sha256:\(String(repeating: "11", count: 32))', 'active', NULL,
-             '2026-03-10 11:30Z', NULL, NULL, '19.0', '1.1', NULL, 2, '2026-01-01Z', '2026-03-10 11:30Z', '2026-03-10 11:40Z', '2026-06-08Z');
+             '2026-03-10 11:30Z', NULL, NULL, '19.0', '1.1', NULL, 2, '2026-01-01Z', '2026-03-10 11:30Z', '2026-03-10 11:40Z',
+             '2026-06-08Z');
         INSERT INTO pushQueues (app, provider, environment, class)
         VALUES ('android.app', 'fcm', 'production', 'normal'), ('ios.app', 'apns', 'production', 'critical');
         INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)

@@ -42,7 +42,8 @@ extension WholeService {
             }
             let wrong = try await pool.query(
                 """
-                SELECT count(*) FROM unnest(\(ids)) AS i (id) JOIN pushDeliveries d ON d.sendId = i.id JOIN pushFinished f USING (deliveryId)
+                SELECT count(*) FROM unnest(\(ids)) AS i (id) JOIN pushDeliveries d ON d.sendId = i.id
+                JOIN pushFinished f USING (deliveryId)
                 LEFT JOIN LATERAL (
                     SELECT count(*) AS rows, count(*) FILTER (WHERE a.status = 'sent') AS sent
                     FROM notificationDeliveryAttempts a WHERE a.uid = d.uid AND a.sendId = d.sendId

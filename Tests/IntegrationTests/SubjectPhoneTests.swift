@@ -65,7 +65,8 @@ extension WholeService {
                 let made = try await day.put(
                     path,
                     """
-                    {"attributes": \(example.attributes), "startAlert": {"title": "New", "body": "It begins"}, "contentState": \(example.first)}
+                    {"attributes": \(example.attributes), "startAlert": {"title": "New", "body": "It begins"},
+                     "contentState": \(example.first)}
                     """
                 )
                 #expect(made.status == 201, "\(made.text)")
@@ -117,7 +118,8 @@ extension WholeService {
                 _ = try await day.put(
                     "/live/\(example.subject)",
                     """
-                    {"attributes": \(example.attributes), "startAlert": {"title": "New", "body": "It begins"}, "contentState": \(example.first)}
+                    {"attributes": \(example.attributes), "startAlert": {"title": "New", "body": "It begins"},
+                     "contentState": \(example.first)}
                     """
                 )
                 try await day.shows("both phones show it", example.subject, example.first)
@@ -213,7 +215,8 @@ extension WholeService {
                 _ = try await day.put(
                     path,
                     """
-                    {"attributes": \(example.attributes), "startAlert": {"title": "New", "body": "It begins"}, "contentState": \(example.first)}
+                    {"attributes": \(example.attributes), "startAlert": {"title": "New", "body": "It begins"},
+                     "contentState": \(example.first)}
                     """
                 )
                 for death in 1...3 {

@@ -1,8 +1,8 @@
 package import Postgres
 package import PushContract
 
-/// Brings older history in from an NDJSON file, plain or gzip. Idempotent, and it remembers its checkpoint: one that broke off goes on where
-/// it stood, and one that is simply repeated adds nothing.
+/// Brings older history in from an NDJSON file, plain or gzip. Idempotent, and it remembers its checkpoint: one that broke off goes on
+/// where it stood, and one that is simply repeated adds nothing.
 ///
 /// Older than the API accepts is fine, up to the retention of facts. The same checks, ledger and rollups as for everybody.
 package struct AttemptImporter: Sendable {

@@ -128,8 +128,8 @@ package enum AttemptWriter {
         for entry in moves where days.contains(entry.attemptedAt.day) { known[entry.key]?.known.cannotChange = true }
     }
 
-    /// Takes known entries forward in the ledger. Returns what they were when they were taken, which is what the reports are judged by: what
-    /// another batch has moved meanwhile is read again.
+    /// Takes known entries forward in the ledger. Returns what they were when they were taken, which is what the reports are judged by:
+    /// what another batch has moved meanwhile is read again.
     private static func advance(
         _ known: [AttemptKey: LedgerEntry],
         _ groups: AttemptGroups,

@@ -4,8 +4,8 @@ import Synchronization
 
 /// What waits to be written: requests' batches, bounded in rows and bytes, handed to writers as one batch per transaction.
 ///
-/// Not a `GroupCommit`: several writers take batches at once, what waits is bounded in rows and bytes, and a writer waits for the next batch on
-/// its connection's own thread, which saves two changes of thread for each transaction.
+/// Not a `GroupCommit`: several writers take batches at once, what waits is bounded in rows and bytes, and a writer waits for the next
+/// batch on its connection's own thread, which saves two changes of thread for each transaction.
 ///
 /// Safe to use from any task: one lock around plain state.
 final class IngestQueue: Sendable {
