@@ -1,4 +1,5 @@
 import Crypto
+import PushContract
 
 /// One migration file.
 package struct Migration: Sendable, Hashable {
@@ -13,7 +14,7 @@ package struct Migration: Sendable, Hashable {
         self.version = version
         self.name = name
         self.sql = sql
-        checksum = SHA256.hash(data: Array(sql.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        checksum = SHA256.hash(data: Array(sql.utf8)).hexDigits
     }
 
     package var fileName: String { "\(Migration.padded(version))_\(name).sql" }
