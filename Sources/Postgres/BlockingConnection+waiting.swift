@@ -109,7 +109,7 @@ extension BlockingConnection {
         return PostgresError(.callTimeout, "the database did not answer in time; the connection was closed")
     }
 
-    /// Runs `body` with another limit for each of its calls. Nil: none, for work whose length nobody can state, such as a migration.
+    /// Runs `body` with another limit for each of its calls. Nil: none, for work of unbounded length, such as a migration.
     func limitingCalls<Value>(to limit: Duration?, _ body: () throws(PostgresError) -> Value) throws(PostgresError) -> Value {
         let (usual, usualEnd) = (callTimeout, workEnd)
         (callTimeout, workEnd) = (limit, nil)

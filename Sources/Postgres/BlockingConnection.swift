@@ -17,7 +17,7 @@ package final class BlockingConnection {
     /// When the call under way is given up.
     var callEnd: ContinuousClock.Instant?
     let interruption = CallInterruption()
-    /// What goes with the next call, in one message: BEGIN, and statements whose answers nobody waits for.
+    /// What goes with the next call, in one message: BEGIN, and statements whose answers are not awaited.
     var deferred: [Query] = []
     /// A call was given up: the session must not be used again.
     var isAbandoned = false
@@ -86,7 +86,7 @@ package final class BlockingConnection {
     @discardableResult
     package func execute(_ query: Query) throws(PostgresError) -> Int { try run(query).affectedRows }
 
-    /// A statement of the open transaction whose answer nobody needs: it goes with the next call or the commit, which saves a round trip.
+    /// A statement of the open transaction whose answer is not needed: it goes with the next call or the commit, which saves a round trip.
     /// That call throws what it fails with. Outside a transaction it is run at once.
     package func executeLater(_ query: Query) throws(PostgresError) {
         if isInTransaction { deferred.append(query) } else { try execute(query) }

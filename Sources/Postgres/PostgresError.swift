@@ -75,6 +75,6 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// that keep a list of the partitions. The same code for a CHECK that is violated comes with that constraint's name.
     package var isMissingPartition: Bool { code == .checkViolation && constraint == nil }
 
-    /// A prepared statement that is outdated, missing or there already: nothing was done, and the next try knows.
+    /// A prepared statement that is outdated, missing or there already: nothing was done, and the next try prepares it anew.
     var isStatementFault: Bool { code == .cachedPlanChanged || code == .statementMissing || code == .statementExists }
 }

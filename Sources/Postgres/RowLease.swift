@@ -20,7 +20,7 @@ package struct RowLease: Sendable {
         self.table = table.map { $0 + "." } ?? ""
     }
 
-    /// Condition: nobody has it, or the holder is late.
+    /// Condition: it is free, or its holder's time is over.
     package var isFree: Query {
         "(\(raw: table + owner) IS NULL OR \(raw: table + until) IS NULL OR \(raw: table + until) <= clock_timestamp())"
     }

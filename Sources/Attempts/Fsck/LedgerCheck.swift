@@ -91,7 +91,7 @@ struct LedgerCheck: FsckCheck {
         return faults
     }
 
-    /// Attempts that the ledger does not know, knows elsewhere, or knows with another status or content.
+    /// Attempts that the ledger lacks, or has on another day or with another status or content.
     private func unledgered(_ range: Range<Timestamp>, _ context: FsckContext) async throws -> [FsckFault] {
         let scope = try await FsckScope.read(context)
         let rows = try await context.probe(

@@ -10,7 +10,7 @@ package enum AttemptWriter {
     ///
     /// - Parameters:
     ///   - slot: which rollup rows to count in; writers with different slots never wait for each other's counts.
-    ///   - hints: what this process knows of the ledger, for speed alone.
+    ///   - hints: this process's cached facts about the ledger, for speed alone.
     ///   - checksOldFacts: also looks for the rows among the facts, up to a day from their stamps, for imports that reach back behind the
     ///     ledger. The same is done for any batch that does, whatever the clock says that let it in.
     package static func write(

@@ -5,7 +5,7 @@ package import PushContract
 /// own; in one round trip for small batches.
 ///
 /// It assumes and lets the database contradict: the first statement fails when the generations are others, or when a frozen one
-/// knows a key; the ledger's key fails when the current one does. Then nothing has happened, and `AttemptWriter` looks at each attempt.
+/// contains a key; the ledger's key fails when the current one does. Then nothing has happened, and `AttemptWriter` looks at each attempt.
 package struct FreshWriter {
     private let hints: LedgerHints
     private let expectation: KeyExpectation

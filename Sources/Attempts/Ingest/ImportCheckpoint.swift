@@ -5,7 +5,7 @@ import PushContract
 
 /// How far an import has come; stored in the transactions that store its attempts.
 ///
-/// What a transaction remembers is the place before its own lines: their rejects are written to a file after its commit. So a run that
+/// What a transaction stores is the place before its own lines: their rejects are written to a file after its commit. So a run that
 /// broke off repeats its last lines, which are then known.
 struct ImportCheckpoint: Sendable {
     var fileKey: AttemptKey

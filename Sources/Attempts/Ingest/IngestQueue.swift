@@ -131,8 +131,8 @@ final class IngestQueue: Sendable {
     }
 
     /// Answers those whose time is over, whatever the database does, and drops them where no writer has taken them. Wakes a writer for what
-    /// has waited long enough for another one, which nobody else does where nothing more comes. False when no answer is due any more and
-    /// none will be.
+    /// has waited long enough for another one, which nothing else triggers without further arrivals. False when no answer is due any more
+    /// and none will be.
     func expire(now: ContinuousClock.Instant = .now) -> Bool {
         let (expired, goesOn) = state.withLock { state in
             let expired = state.answers.filter { $0.end <= now && !$0.isGiven }

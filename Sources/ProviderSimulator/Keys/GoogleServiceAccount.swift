@@ -48,7 +48,7 @@ package struct GoogleServiceAccount: Sendable, Hashable, Codable {
     }
 }
 
-/// An account Google knows.
+/// An account that is registered with the simulated Google.
 struct GoogleTrustedAccount: Sendable {
     let projectId: String
     let clientEmail: String

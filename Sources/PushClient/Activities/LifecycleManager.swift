@@ -61,7 +61,7 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         let subjects = Set(present.map(\.subject))
         let missing = tracked.filter { !ids.contains($0.activityId) }
         tracked.removeAll { !ids.contains($0.activityId) }
-        // The app was not running, so nobody reported the cause. A push may have ended it, too: the server knows that of what it started.
+        // The app was not running, so the cause was not reported. A push may have ended it, too: the server knows that of what it started.
         // Without the number of the start it would take the report for one about the newer activity of the subject.
         let reports = missing.flatMap { activity -> [Step] in
             let isKnown = activity.instance != nil || !subjects.contains(activity.subject)

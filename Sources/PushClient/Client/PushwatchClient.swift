@@ -127,8 +127,8 @@ public actor PushwatchClient {
         await lookAtActivityTokens()
     }
 
-    /// Call before the session is discarded: what the server must still learn (unfollows, the end of the registration) is attempted with it
-    /// now. What fails is completed later: the unregistration with the device's secret, the others when the user signs in again. Ends
+    /// Call before the session is discarded: what the server must still receive (unfollows, the end of the registration) is attempted with
+    /// it now. What fails is completed later: the unregistration with the device's secret, the others when the user signs in again. Ends
     /// activities and deletes follows on the device.
     public func signOut() async {
         await loadState()
