@@ -16,7 +16,8 @@ package struct OutboundFailure: Error, Sendable, Equatable, CustomStringConverti
         case unanswered
     }
 
-    /// A closed list; the raw values are the codes that attempts have (alerts/runbooks/provider-unreachable.md). libcurl distinguishes fewer of them.
+    /// A closed list; the raw values are the codes that attempts have (alerts/runbooks/provider-unreachable.md). libcurl distinguishes
+    /// fewer of them.
     package enum Kind: String, Sendable, CaseIterable {
         case dns = "DNSFailed"
         case connect = "ConnectFailed"

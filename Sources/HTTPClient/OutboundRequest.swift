@@ -10,8 +10,8 @@ package struct OutboundRequest: Sendable {
     /// Only connections that were opened later (`OutboundResponse.connectionOpened`) may carry it, as after a refusal that holds for a
     /// connection. The others accept no further requests; those in flight are completed. `CurlClient` ignores it.
     package var connectionOpenedAfter: ContinuousClock.Instant?
-    /// Requests share connections, and limits of connections, only with those of the same group: what hangs in one delays no other, also on one
-    /// host and port. Groups are few. `HTTP2Client` ignores them: there each credential has a client of its own.
+    /// Requests share connections, and limits of connections, only with those of the same group: what hangs in one delays no other, also on
+    /// one host and port. Groups are few. `HTTP2Client` ignores them: there each credential has a client of its own.
     package var connectionGroup = ""
     /// The limit from the end of the request to the first byte of the answer; nil: only `timeout` applies.
     var firstByteTimeout: Duration?

@@ -38,7 +38,7 @@ extension BlockingConnection {
         return arena
     }
 
-    /// The name under which the server knows the statement, prepared now if it is new; nil where statements are not prepared.
+    /// The statement's name in this session, prepared now if it is new; nil where statements are not prepared.
     func statementName(for query: Query) throws(PostgresError) -> String? {
         guard preparesStatements else { return nil }
         if prepared.areOutdated, [PQTRANS_IDLE, PQTRANS_INTRANS].contains(PQtransactionStatus(connection)) {

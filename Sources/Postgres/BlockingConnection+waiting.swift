@@ -109,7 +109,7 @@ extension BlockingConnection {
         return PostgresError(.callTimeout, "the database did not answer in time; the connection was closed")
     }
 
-    /// Runs `body` with another limit for each of its calls. Nil: none, for work whose length nobody can state, such as a migration.
+    /// Runs `body` with another limit for each of its calls. Nil: none, for work of unbounded length, such as a migration.
     func limitingCalls<Value>(to limit: Duration?, _ body: () throws(PostgresError) -> Value) throws(PostgresError) -> Value {
         let (usual, usualEnd) = (callTimeout, workEnd)
         (callTimeout, workEnd) = (limit, nil)
@@ -124,7 +124,8 @@ extension BlockingConnection {
     }
 }
 
-/// When the call under way is given up because its task was cancelled: soon after, if the server does not obey. Safe to use from any thread.
+/// When the call under way is given up because its task was cancelled: soon after, if the server does not obey. Safe to use from any
+/// thread.
 final class CallInterruption: Sendable {
     private static let patience: Duration = .seconds(2)
     private let end = Mutex<ContinuousClock.Instant?>(nil)

@@ -17,11 +17,12 @@ package final class BlockingConnection {
     /// When the call under way is given up.
     var callEnd: ContinuousClock.Instant?
     let interruption = CallInterruption()
-    /// What goes with the next call, in one message: BEGIN, and statements whose answers nobody waits for.
+    /// What goes with the next call, in one message: BEGIN, and statements whose answers are not awaited.
     var deferred: [Query] = []
     /// A call was given up: the session must not be used again.
     var isAbandoned = false
-    /// The session found no partition for a row. Its list of partitions may be an old one, which it would keep: read while one was attached.
+    /// The session found no partition for a row. Its list of partitions may be an old one, which it would keep: read while one was
+    /// attached.
     private(set) var foundNoPartition = false
 
     /// Connects, blocking until a server answers or the connect timeout has passed for each host (libpq keeps it, sign-in included).
@@ -85,13 +86,14 @@ package final class BlockingConnection {
     @discardableResult
     package func execute(_ query: Query) throws(PostgresError) -> Int { try run(query).affectedRows }
 
-    /// A statement of the open transaction whose answer nobody needs: it goes with the next call or the commit, which saves a round trip. That
-    /// call throws what it fails with. Outside a transaction it is run at once.
+    /// A statement of the open transaction whose answer is not needed: it goes with the next call or the commit, which saves a round trip.
+    /// That call throws what it fails with. Outside a transaction it is run at once.
     package func executeLater(_ query: Query) throws(PostgresError) {
         if isInTransaction { deferred.append(query) } else { try execute(query) }
     }
 
-    /// Several statements in one string, without parameters. Outside a transaction our settings are in force only where sessions are our own.
+    /// Several statements in one string, without parameters. Outside a transaction our settings are in force only where sessions are our
+    /// own.
     package func executeScript(_ sql: String) throws(PostgresError) {
         try sendDeferred()
         try check(exchange { PQsendQuery(connection, sql) })

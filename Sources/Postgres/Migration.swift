@@ -1,4 +1,5 @@
 import Crypto
+import PushContract
 
 /// One migration file.
 package struct Migration: Sendable, Hashable {
@@ -13,7 +14,7 @@ package struct Migration: Sendable, Hashable {
         self.version = version
         self.name = name
         self.sql = sql
-        checksum = SHA256.hash(data: Array(sql.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        checksum = SHA256.hash(data: Array(sql.utf8)).hexDigits
     }
 
     package var fileName: String { "\(Migration.padded(version))_\(name).sql" }
@@ -30,8 +31,8 @@ package struct Migration: Sendable, Hashable {
         !sql.split(separator: "\n").contains { $0.split(separator: " ").prefix(2) == ["--", "no-transaction"] }
     }
 
-    /// The newest migration that the oldest program knows that may run on a database with this one: `-- Oldest program: 0007`. Without such a
-    /// line only programs may that know the migration itself.
+    /// The newest migration that the oldest program knows that may run on a database with this one: `-- Oldest program: 0007`. Without such
+    /// a line only programs may that know the migration itself.
     var oldestProgram: Int {
         get throws(MigrationError) {
             let mark = "-- Oldest program:"

@@ -1,7 +1,7 @@
 import PushContract
 import ServiceKit
 
-/// What the pool knows, as a value: who is idle, who waits, and when the next connection may be tried.
+/// The pool's state, as a value: idle connections, waiters, and when the next connection may be tried.
 struct PoolState<Connection: Sendable, Waiter: Sendable> {
     enum Acquire {
         case use(Connection)

@@ -100,7 +100,8 @@ package final class PostgresConnection: PostgresSession, @unchecked Sendable {
         try await perform { try $0.executeScript(sql) }
     }
 
-    /// The same, cancelled after `limit`: for what PostgreSQL runs in no transaction, which a setting could limit only for the whole session.
+    /// The same, cancelled after `limit`: for what PostgreSQL runs in no transaction, which a setting could limit only for the whole
+    /// session.
     package func executeScript(_ sql: String, cancelledAfter limit: Duration) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.executeScript(sql) }

@@ -59,8 +59,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         code.codeClass == "08" || ["57P01", "57P02", "57P03"].contains(code.rawValue)
     }
 
-    /// The database cannot work now (away, starting, out of connections or disk, a part of it away, pool exhausted): worth a 503 and a later
-    /// try.
+    /// The database cannot work now (away, starting, out of connections or disk, a part of it away, pool exhausted): worth a 503 and a
+    /// later try.
     package var isUnavailable: Bool {
         isConnectionLoss || code == .poolExhausted || code.codeClass == "53" || code.codeClass == "58" || code == .readOnlyTransaction
             || code == .internalError
@@ -75,6 +75,6 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// that keep a list of the partitions. The same code for a CHECK that is violated comes with that constraint's name.
     package var isMissingPartition: Bool { code == .checkViolation && constraint == nil }
 
-    /// A prepared statement that is outdated, missing or there already: nothing was done, and the next try knows.
+    /// A prepared statement that is outdated, missing or there already: nothing was done, and the next try prepares it anew.
     var isStatementFault: Bool { code == .cachedPlanChanged || code == .statementMissing || code == .statementExists }
 }

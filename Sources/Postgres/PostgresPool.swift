@@ -7,8 +7,9 @@ import Synchronization
 
 /// A bounded set of connections, opened when needed, shared by all tasks.
 ///
-/// A caller waits at most `acquireTimeout` for a free one, and no longer than its request has time; then it gets `poolExhausted`. Connections that broke are thrown away; while
-/// the database is away callers fail at once between connection attempts, which back off to 2 s. Safe to use from any task.
+/// A caller waits at most `acquireTimeout` for a free one, and no longer than its request has time; then it gets `poolExhausted`.
+/// Connections that broke are thrown away; while the database is away callers fail at once between connection attempts, which back off to
+/// 2 s. Safe to use from any task.
 package final class PostgresPool: PostgresSession, Service, Sendable {
     private typealias Waiter = CheckedContinuation<PostgresConnection?, any Error>
 

@@ -146,8 +146,8 @@ extension UUID: PostgresCodable {
     }
 }
 
-// `Timestamp` (with the arithmetic of `Duration`) is all that this target uses of PushContract: columns and moments of the contract have the
-// same precision, and a second type would be converted at every query.
+// `Timestamp` (with the arithmetic of `Duration`) is all that this target uses of PushContract: columns and moments of the contract have
+// the same precision, and a second type would be converted at every query.
 extension Timestamp: PostgresCodable {
     /// Microseconds between 1970 and PostgreSQL's epoch, 2000-01-01.
     package static let postgresEpoch: Int64 = 946_684_800_000_000

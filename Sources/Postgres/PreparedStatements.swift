@@ -1,7 +1,7 @@
 import Crypto
 import PushContract
 
-/// The statements that a session has prepared, as far as this connection knows.
+/// The statements that this connection has prepared in its session.
 ///
 /// A statement's name is a digest of its text and its parameters' types. So a name can only ever mean one statement, also in a session that
 /// a pooler hands from client to client.
@@ -17,7 +17,7 @@ struct PreparedStatements {
 
     var isFull: Bool { names.count >= PreparedStatements.limit || faults >= PreparedStatements.faultLimit }
 
-    /// The name of a statement that the session knows.
+    /// The name of a statement that is prepared.
     func name(of key: StatementKey) -> String? { names[key] }
 
     mutating func add(_ key: StatementKey, _ name: String) { names[key] = name }

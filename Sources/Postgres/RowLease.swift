@@ -3,8 +3,9 @@ import PushContract
 /// A lease that is a part of a row: who has it, until when, and an epoch that rises with each change of hands, so that a former holder's
 /// late write can be recognised. Decided by the database's clock, so that machines need not agree about the time.
 ///
-/// The leases of alerting (a row for each name), of subjects (columns of a match) and of feeds are of this shape. `pushLeases` is not: there a
-/// lease is a row of its own with a token, for deliveries that are attempted together. A probe of a circuit takes such a lease, after `nextProbeAt`.
+/// The leases of alerting (a row for each name), of subjects (columns of a match) and of feeds are of this shape. `pushLeases` is not:
+/// there a lease is a row of its own with a token, for deliveries that are attempted together. A probe of a circuit takes such a lease,
+/// after `nextProbeAt`.
 package struct RowLease: Sendable {
     private let owner: String
     private let until: String
@@ -19,7 +20,7 @@ package struct RowLease: Sendable {
         self.table = table.map { $0 + "." } ?? ""
     }
 
-    /// Condition: nobody has it, or the holder is late.
+    /// Condition: it is free, or its holder's time is over.
     package var isFree: Query {
         "(\(raw: table + owner) IS NULL OR \(raw: table + until) IS NULL OR \(raw: table + until) <= clock_timestamp())"
     }

@@ -1,4 +1,4 @@
-/// Which programs may run on a database at the same time. A program is named by the newest migration that it knows.
+/// Which programs may run on a database at the same time. A program is named by the newest migration that it contains.
 package struct SchemaPrograms: Sendable, Hashable {
     /// Of the oldest program that may run.
     package let oldest: Int

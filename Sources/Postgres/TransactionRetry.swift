@@ -22,8 +22,8 @@ package struct TransactionRetry: Sendable {
     /// Serialization failure, deadlock, lock timeout: the server has undone everything. And a connection that was gone before BEGIN.
     package static let conflicts = TransactionRetry { $0.isSerializationConflict || ($0.isConnectionLoss && $0.precedesWork) }
 
-    /// These, a lost connection, an I/O error and a part of the database that is away. Only for work that is idempotent, since a lost COMMIT
-    /// may have happened.
+    /// These, a lost connection, an I/O error and a part of the database that is away. Only for work that is idempotent, since a lost
+    /// COMMIT may have happened.
     package static let idempotent = TransactionRetry {
         $0.isSerializationConflict || $0.isConnectionLoss || $0.code.rawValue == "58030" || $0.code == .internalError
     }

@@ -16,7 +16,7 @@ extension ProviderSimulator {
         state.with { $0.tokens[SimulatorState.canonical(token)] = script }
     }
 
-    /// Forgets what was said about a token: it is alive again.
+    /// Removes a token's script: the token is valid again.
     func removeToken(_ token: String) {
         state.with { $0.tokens[SimulatorState.canonical(token)] = nil }
     }

@@ -1,4 +1,4 @@
-/// What `PUT /tokens/{token}` set for one token. Tokens without a script are alive and fit every topic.
+/// What `PUT /tokens/{token}` set for one token. Tokens without a script are valid for every topic.
 package struct ScriptedToken: Sendable, Hashable, Codable {
     /// APNs answers 410, FCM answers UNREGISTERED.
     package var dead: Bool

@@ -1,7 +1,7 @@
 import PushContract
 import Synchronization
 
-/// Everything the simulator remembers, behind one lock: scripted tokens, faults, issued access tokens, the request log.
+/// The simulator's whole state, behind one lock: scripted tokens, faults, issued access tokens, the request log.
 ///
 /// Every call is short and never waits, so a lock serves; it may be called from any thread.
 final class SimulatorState: Sendable {

@@ -1,4 +1,4 @@
-/// Every provider code that Pushwatch knows; a new one is one row here.
+/// Every provider code that Pushwatch classifies; a new one is one row here.
 ///
 /// Sources: the lifecycle contract's "Reason code mapping"; Apple, "Handling notification responses from APNs" and "Sending channel
 /// management requests to APNs"; Google, "FCM ErrorCode" and "Admin Cloud Messaging API errors".

@@ -47,7 +47,7 @@ extension RefusalScope {
     private static func isNarrow(_ subjects: [String]) -> Bool {
         !subjects.isEmpty
             && subjects.allSatisfy { subject in
-                // Behind the kind comes a name that somebody chose: `project:smart-device`.
+                // The kind is followed by a name that a person chose: `project:smart-device`.
                 let kind = subject.lowercased().prefix { $0 != ":" && $0 != "/" }
                 return ["device", "topic", "token"].contains { kind.contains($0) }
             }

@@ -1,6 +1,6 @@
 extension String {
-    /// Whether it contains a character of general category Cc: U+0000 to U+001F and U+007F to U+009F, the latter 32 in two bytes of UTF-8 that
-    /// begin with C2.
+    /// Whether it contains a character of general category Cc: U+0000 to U+001F and U+007F to U+009F, the latter 32 in two bytes of UTF-8
+    /// that begin with C2.
     package var hasControlCharacter: Bool {
         utf8.withContiguousStorageIfAvailable(String.haveControlCharacter)
             ?? Array(utf8).withUnsafeBufferPointer(String.haveControlCharacter)

@@ -135,4 +135,4 @@ private func hexText(of bytes: some Sequence<UInt8>, count: Int, after prefix: S
     }
 }
 
-private func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
+func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }

@@ -88,6 +88,4 @@ package enum TokenShape {
         default: false
         }
     }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 { value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
 }

@@ -12,7 +12,8 @@ public struct UnifiedDisplayState: Sendable, Hashable, Codable {
     public var matchId: String
     /// Grows strictly with every change of the state of this match.
     public var seq: Int64
-    /// `scheduled`, `live`, `break`, `interrupted`, `stumps`, `ended` or `abandoned`. A string, so that a later phase does not break older apps.
+    /// `scheduled`, `live`, `break`, `interrupted`, `stumps`, `ended` or `abandoned`. A string, so that a later phase does not break older
+    /// apps.
     public var phase: String
     /// The two sides: `RR v KKR`.
     public var title: String

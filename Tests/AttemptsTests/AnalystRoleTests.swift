@@ -64,7 +64,7 @@ struct AnalystRoleTests {
             }
             #expect(
                 Set(suspicious) == [
-                    // Hashes that tell tokens apart, and names that only sound so.
+                    // Hashes that distinguish tokens, and names that only sound so.
                     "attemptlabels.tokenhash", "notificationdeliveryattempts.tokenhash", "notificationdeliveryattempts.attemptkey",
                     "devices.pushtokenhash",
                     "tokenregistry.tokenhash", "deadtokens.tokenhash",

@@ -26,7 +26,7 @@ struct AttemptColumnTests {
             let expected = AttemptColumn.allCases.map { column in
                 let definition = column.definition
                 let type = "\(column.type)".lowercased().replacingOccurrences(of: "timestamptz", with: "timestamp with time zone")
-                return "\("\(column.name)".lowercased()) \(type) \(definition.isOpenToAnalysts) \(definition.uses.contains(.rollup))"
+                return "\("\(column.name)".lowercased()) \(type) true \(definition.uses.contains(.rollup))"
             }
             #expect(Set(actual) == Set(expected))
         }

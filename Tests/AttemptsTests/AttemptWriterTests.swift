@@ -277,14 +277,15 @@ struct AttemptDatabase: Sendable {
         let rows = try await pool.query(
             """
             WITH recount AS (
-                SELECT date_trunc('minute', attemptedAt) AS minute, provider, platform, eventType, status, coalesce(reasonCode::text, '') AS reasonCode,
-                    coalesce(app, '') AS app, coalesce(environment::text, '') AS environment, coalesce(pushType, '') AS pushType,
+                SELECT date_trunc('minute', attemptedAt) AS minute, provider, platform, eventType, status,
+                    coalesce(reasonCode::text, '') AS reasonCode, coalesce(app, '') AS app,
+                    coalesce(environment::text, '') AS environment, coalesce(pushType, '') AS pushType,
                     pushAppMajor(appVersion) AS appMajor,
                     count(*) AS attempts, coalesce(sum(latencyMs), 0)::bigint AS latency, count(latencyMs) AS latencies
                 FROM notificationDeliveryAttempts GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
             ), rollup AS (
-                SELECT minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor, sum(attempts)::bigint AS attempts,
-                    sum(latencyMsSum)::bigint AS latency, sum(latencyCount)::bigint AS latencies
+                SELECT minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor,
+                    sum(attempts)::bigint AS attempts, sum(latencyMsSum)::bigint AS latency, sum(latencyCount)::bigint AS latencies
                 FROM attemptRollups GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 HAVING sum(attempts) <> 0
             ), timed AS (
                 SELECT date_trunc('minute', attemptedAt), provider, coalesce(app, ''),

@@ -3,7 +3,7 @@ import PushContract
 
 @testable import Attempts
 
-/// A day on which everything happens that the cookbook asks about. Small enough to work the answers out by hand.
+/// A day on which everything happens that the cookbook queries. Small enough to work the answers out by hand.
 enum CookbookSample {
     static let day = Timestamp(rfc3339: "2026-03-10T00:00:00Z")!
 
@@ -74,7 +74,7 @@ enum CookbookSample {
             // u-2: reached at the second try.
             send("f1", "u-2", token: "02", .fcm, at: (10, 0, 10), .failed, .provider5xx, code: "UNAVAILABLE", latency: 100, sendId: "S1"),
             send("f2", "u-2", token: "02", .fcm, at: (10, 0, 40), latency: 200, sendId: "S1"),
-            // u-3: never reached, for reasons nobody knows.
+            // u-3: never reached, for unknown reasons.
             send("f3", "u-3", token: "03", .fcm, at: (10, 10, 0), .failed, .unknown, code: "QUOTA_EXCEEDED", latency: 300, sendId: "S2"),
             send("f4", "u-3", token: "03", .fcm, at: (10, 20, 0), .failed, .unknown, code: "QUOTA_EXCEEDED", sendId: "S2"),
             send("f5", "u-3", token: "03", .fcm, at: (10, 21, 0), .failed, .unknown),
@@ -113,7 +113,8 @@ enum CookbookSample {
     static let others = """
         INSERT INTO devices VALUES
             ('u-1', 'phone', 'ios', 'apns', 'production', 'ios.app', 'raw', 'sha256:\(String(repeating: "11", count: 32))', 'active', NULL,
-             '2026-03-10 11:30Z', NULL, NULL, '19.0', '1.1', NULL, 2, '2026-01-01Z', '2026-03-10 11:30Z', '2026-03-10 11:40Z', '2026-06-08Z');
+             '2026-03-10 11:30Z', NULL, NULL, '19.0', '1.1', NULL, 2, '2026-01-01Z', '2026-03-10 11:30Z', '2026-03-10 11:40Z',
+             '2026-06-08Z');
         INSERT INTO pushQueues (app, provider, environment, class)
         VALUES ('android.app', 'fcm', 'production', 'normal'), ('ios.app', 'apns', 'production', 'critical');
         INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)

@@ -54,7 +54,8 @@ struct FsckTests {
                     attemptedAt - interval '1 day' AS attemptedAt, requestId, app, environment, pushType, appVersion, providerMessageId,
                     latencyMs, sendId, receivedAt, attemptKey
                 FROM notificationDeliveryAttempts WHERE attemptId = 'a-17'
-            ), stored AS (INSERT INTO notificationDeliveryAttempts SELECT * FROM copied), timed AS (INSERT INTO attemptLatencies SELECT date_trunc('minute', attemptedAt), provider, app, 20, 77, 1 FROM copied)
+            ), stored AS (INSERT INTO notificationDeliveryAttempts SELECT * FROM copied),
+            timed AS (INSERT INTO attemptLatencies SELECT date_trunc('minute', attemptedAt), provider, app, 20, 77, 1 FROM copied)
             INSERT INTO attemptRollups SELECT date_trunc('minute', attemptedAt), provider, platform, eventType, status,
                 coalesce(reasonCode::text, ''), coalesce(app, ''), coalesce(environment::text, ''), coalesce(pushType, ''), 77, 1,
                 coalesce(latencyMs, 0), count(latencyMs) OVER () FROM copied

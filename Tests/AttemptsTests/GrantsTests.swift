@@ -42,7 +42,8 @@ struct GrantsTests {
                    string_agg(attname::text, ' ' ORDER BY attname::text) FILTER (WHERE NOT granted) AS closed,
                    job, count(*) FILTER (WHERE granted) AS opened, count(*) AS total
             FROM (
-                SELECT relation, place, job, privilege, attname, has_column_privilege('pushwatch_' || job, oid, attnum, privilege) AS granted
+                SELECT relation, place, job, privilege, attname,
+                       has_column_privilege('pushwatch_' || job, oid, attnum, privilege) AS granted
                 FROM relations JOIN pg_attribute ON attrelid = oid AND attnum > 0 AND NOT attisdropped, jobs,
                      unnest(ARRAY['SELECT', 'UPDATE']) AS privilege
                 WHERE NOT has_table_privilege('pushwatch_' || job, oid, privilege)
@@ -55,7 +56,8 @@ struct GrantsTests {
             FROM parts WHERE opened > 0
         )
         SELECT relation || ': ' || (SELECT string_agg(text, ', ' ORDER BY place) FROM whole WHERE whole.relation = relations.relation)
-            || coalesce('; ' || (SELECT string_agg(text, '; ' ORDER BY place, text) FROM columns WHERE columns.relation = relations.relation), '')
+            || coalesce('; ' || (SELECT string_agg(text, '; ' ORDER BY place, text)
+                                 FROM columns WHERE columns.relation = relations.relation), '')
         FROM relations ORDER BY relation COLLATE "C"
         """
 }

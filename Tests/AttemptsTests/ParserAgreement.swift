@@ -33,8 +33,9 @@ struct ParserAgreement {
 
     private func difference(_ parsed: AttemptParser.Parsed, _ expected: ReferenceReader.Body) -> String? {
         guard case .items(let items, let isSingle) = expected else { return "the service reads it, the reference says \(expected)" }
-        guard parsed.isSingle == isSingle, parsed.itemCount == items.count else {
-            return "the service finds \(parsed.itemCount) items, the reference \(items.count)"
+        let count = parsed.indices.count + parsed.rejections.count
+        guard parsed.isSingle == isSingle, count == items.count else {
+            return "the service finds \(count) items, the reference \(items.count)"
         }
         for (place, index) in parsed.indices.enumerated() {
             guard items[index] == .attempt(parsed.batch[place]) else {

@@ -16,7 +16,8 @@ struct RollupCompactionTests {
     private func slots(_ store: AttemptDatabase) async throws -> [Int] {
         try await store.pool.query(
             """
-            SELECT DISTINCT writerSlot::bigint FROM (SELECT writerSlot FROM attemptRollups UNION SELECT writerSlot FROM attemptLatencies) AS s
+            SELECT DISTINCT writerSlot::bigint
+            FROM (SELECT writerSlot FROM attemptRollups UNION SELECT writerSlot FROM attemptLatencies) AS s
             ORDER BY 1
             """
         ).map { try $0.decode(Int.self) }

@@ -202,7 +202,7 @@ struct ClusterDistributionTests {
                         while !isOver.isRaised {
                             let batch = Self.attempts("w\(writer)-\(round)", 50)
                             let results = try await TransactionRetry.idempotent.run { try await store.write(batch, slot: Int16(writer)) }
-                            #expect(results.allSatisfy { $0 == .accepted || $0 == .duplicate })
+                            #expect(results.count == 50 && results.allSatisfy { $0 == .accepted || $0 == .duplicate })
                             round += 1
                         }
                         return round * 50

@@ -13,25 +13,25 @@ struct UncommittedOutcomesTests {
 
     @Test("the oldest counts, for as long as its writing lasts, whatever comes of it")
     func oldest() async throws {
-        let held = UncommittedOutcomes()
-        #expect(held.waiting(for: .zero, at: now) == nil)
-        await held.during(now - .seconds(5), arrivedAt: now) {
-            await held.during(now - .seconds(20), arrivedAt: now) {
-                #expect(held.waiting(for: .zero, at: now) == now - .seconds(20))
-                #expect(held.waiting(for: .seconds(2), at: now + .seconds(1)) == nil, "it came just now")
-                #expect(held.waiting(for: .seconds(2), at: now + .seconds(2)) == now - .seconds(20))
+        let outcomes = UncommittedOutcomes()
+        #expect(outcomes.waiting(for: .zero, at: now) == nil)
+        await outcomes.during(now - .seconds(5), arrivedAt: now) {
+            await outcomes.during(now - .seconds(20), arrivedAt: now) {
+                #expect(outcomes.waiting(for: .zero, at: now) == now - .seconds(20))
+                #expect(outcomes.waiting(for: .seconds(2), at: now + .seconds(1)) == nil, "it came just now")
+                #expect(outcomes.waiting(for: .seconds(2), at: now + .seconds(2)) == now - .seconds(20))
             }
-            #expect(held.waiting(for: .zero, at: now) == now - .seconds(5))
+            #expect(outcomes.waiting(for: .zero, at: now) == now - .seconds(5))
         }
-        await #expect(throws: CancellationError.self) { try await held.during(now, arrivedAt: now) { throw CancellationError() } }
-        #expect(held.waiting(for: .zero, at: now) == nil)
+        await #expect(throws: CancellationError.self) { try await outcomes.during(now, arrivedAt: now) { throw CancellationError() } }
+        #expect(outcomes.waiting(for: .zero, at: now) == nil)
     }
 
     @Test("a report that comes days late is nobody's slowness: rules do not wait for the day it belongs to")
     func late() async throws {
-        let held = UncommittedOutcomes()
-        await held.during(now - .seconds(3 * 86_400), arrivedAt: now) {
-            #expect(held.waiting(for: .zero, at: now) == now - UncommittedOutcomes.expectedLateness)
+        let outcomes = UncommittedOutcomes()
+        await outcomes.during(now - .seconds(3 * 86_400), arrivedAt: now) {
+            #expect(outcomes.waiting(for: .zero, at: now) == now - UncommittedOutcomes.expectedLateness)
         }
     }
 
@@ -47,7 +47,7 @@ struct UncommittedOutcomesTests {
                 logger: .silent,
                 now: { moment }
             )
-            let batch = try Sample.batch([Sample.attempt("held", at: moment - .seconds(30)), Sample.attempt("newer", at: moment)])
+            let batch = try Sample.batch([Sample.attempt("waiting", at: moment - .seconds(30)), Sample.attempt("newer", at: moment)])
             // Nobody writes yet.
             let waiting = Task { try await ingestor.submit(batch) }
             try await eventually("it waits") { uncommitted.waiting(for: .zero, at: moment) != nil }

@@ -23,7 +23,8 @@ struct CommandDurationTests {
 
     @Test("what is no duration is rejected", arguments: ["", "s", "1.5h", "-3m", "1h30m", "2w", "999999999999999999999d", "4000d", "٣s"])
     func rejected(text: String) {
-        #expect(throws: (any Error).self) { try CommandDuration(parsing: text) }
+        let error = #expect(throws: (any Error).self) { try CommandDuration(parsing: text) }
+        #expect("\(error.map(String.init(describing:)) ?? "")".contains("\"\(text)\" is not a duration; write a whole number and its unit"))
     }
 
     @Test("an option's range is in the error")

@@ -24,7 +24,8 @@ struct CommandMomentTests {
 
     @Test("what is neither is rejected", arguments: ["", "soon", "90", "2027-13-01", "31.1.2027", "-3d"])
     func rejected(text: String) {
-        #expect(throws: (any Error).self) { try CommandMoment.parse(text) }
+        let error = #expect(throws: (any Error).self) { try CommandMoment.parse(text) }
+        #expect("\(error.map(String.init(describing:)) ?? "")".contains("\"\(text)\" is neither a duration such as 90d, nor a date"))
     }
 
     @Test(

@@ -138,15 +138,19 @@ struct CurlClientFailureTests {
     @Test("a refused stream is sent again, and one that everybody refuses is reported as not written")
     func refusedStream() async throws {
         let certificate = try ThrowawayCertificate()
+        let refusals = Mutex(0)
         let refuse: ScriptedPeer.Step = { connection in
             guard let stream = connection.readHTTP2Request() else { return }
+            refusals.withLock { $0 += 1 }
             connection.refuse(stream: stream)
             connection.readToEnd()
         }
         let peer = ScriptedPeer(Array(repeating: refuse, count: 20), certificate: certificate, isConcurrent: true)
         try await withClient({ $0.caFile = certificate.pemFile }) { client in
             let failure = await failure(client, .init(url: "https://127.0.0.1:\(peer.port)/", body: [1], timeout: .seconds(5)))
-            #expect(failure?.phase == .notWritten || failure?.kind == .timeout, "\(failure?.description ?? "")")
+            #expect(failure?.phase == .notWritten)
+            #expect(failure?.kind == .goaway)
+            #expect(refusals.withLock { $0 } == 4, "once, and three times again")
         }
         peer.stop()
     }

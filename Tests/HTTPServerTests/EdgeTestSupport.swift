@@ -5,7 +5,8 @@ import HummingbirdTesting
 
 @testable import HTTPServer
 
-/// Accepts "Bearer <scopes separated by commas>", the same with "@<app>" for a key that is limited to it, "Bearer user:<id>" and "Bearer secret"; refuses "Bearer bad".
+/// Accepts "Bearer <scopes separated by commas>", the same with "@<app>" for a key that is limited to it, "Bearer user:<id>" and "Bearer
+/// secret"; refuses "Bearer bad".
 struct StubAuthenticator: Authenticator {
     func authenticate(_ request: Request) async throws -> Caller? {
         guard let header = request.headers[.authorization] else { return nil }

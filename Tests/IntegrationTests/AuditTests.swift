@@ -54,12 +54,14 @@ extension WholeService {
                 """
                 INSERT INTO pushCircuits
                     (kind, provider, app, environment, platform, topic, credential, cause, since, lastRefusedAt, refusals, nextProbeAt)
-                VALUES ('refused', 'apns', 'a', 'production', '', '', 'k', 'InvalidProviderToken', now(), now(), 1, now() + interval '1 hour')
+                VALUES ('refused', 'apns', 'a', 'production', '', '', 'k', 'InvalidProviderToken', now(), now(),
+                        1, now() + interval '1 hour')
                 """
             )
             try await server.pool.execute(
                 """
-                INSERT INTO deactivationLimiters (provider, app, environment, credential, openedAt, windowFrom, total, ambiguous, gone, cause)
+                INSERT INTO deactivationLimiters
+                    (provider, app, environment, credential, openedAt, windowFrom, total, ambiguous, gone, cause)
                 VALUES ('apns', 'a', 'production', 'k', now(), now(), 10, 10, 0, 'BadDeviceToken')
                 """
             )

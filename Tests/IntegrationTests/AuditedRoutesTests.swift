@@ -211,7 +211,8 @@ extension WholeService {
             )
             try await pool.execute(
                 """
-                INSERT INTO deactivationLimiters (provider, app, environment, credential, openedAt, windowFrom, total, ambiguous, gone, cause)
+                INSERT INTO deactivationLimiters
+                    (provider, app, environment, credential, openedAt, windowFrom, total, ambiguous, gone, cause)
                 VALUES ('apns', \(app), 'production', 'k', now(), now(), 10, 10, 0, 'BadDeviceToken')
                 """
             )

@@ -19,7 +19,7 @@ extension WholeService {
             try await withChannels { fixture, simulator, pool, start in
                 let first = try await start("own")
                 try await eventually("everybody listens") { try await listening(pool) == 40 }
-                #expect(starts(simulator).allSatisfy { $0.body.contains("input-push-channel") })
+                #expect(starts(simulator).count { $0.body.contains("input-push-channel") } == 40)
                 try await notify(2...6, fixture, simulator)
                 try await first.killNow()
                 let second = try await start("own")
@@ -27,22 +27,22 @@ extension WholeService {
                 #expect(simulator.requests(provider: .apns).filter { $0.path.hasSuffix("/channels") && $0.method == "POST" }.count == 1)
                 #expect(starts(simulator).count == 40, "nobody is started twice")
                 let stamps = broadcasts(simulator).map(stamp)
-                #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 <= $1 })
+                #expect(stamps.count >= 9 && zip(stamps, stamps.dropFirst()).allSatisfy { $0 <= $1 })
                 #expect(
                     simulator.requests(provider: .apns).filter { $0.body.contains(#""event":"update""#) && $0.path.hasPrefix("/3/") }
                         .isEmpty
                 )
                 try await fixture.score("m", phase: "ended", runs: 11, now: .now())
-                for told in 1...4 {
-                    try await eventually("the end is told \(told) times") {
-                        broadcasts(simulator).filter { $0.body.contains(#""event":"end""#) }.count == told
+                for number in 1...4 {
+                    try await eventually("end \(number) is sent") {
+                        broadcasts(simulator).filter { $0.body.contains(#""event":"end""#) }.count == number
                     }
                     // The waits between are minutes.
-                    try await eventually("the end number \(told) is noted") {
+                    try await eventually("end \(number) is recorded") {
                         try await pool.execute(
-                            "UPDATE activityChannels SET endDueAt = clock_timestamp() WHERE endsSent = \(told) AND endDueAt IS NOT NULL"
+                            "UPDATE activityChannels SET endDueAt = clock_timestamp() WHERE endsSent = \(number) AND endDueAt IS NOT NULL"
                         )
-                            == 1 || told == 4
+                            == 1 || number == 4
                     }
                 }
                 try await eventually("the channel is deleted") {
@@ -62,10 +62,10 @@ extension WholeService {
             try await withChannels(channelLimit: 0) { fixture, simulator, pool, start in
                 let server = try await start("own")
                 try await eventually("everybody is started") { starts(simulator).count == 40 }
-                #expect(starts(simulator).allSatisfy { $0.body.contains(#""input-push-token":1"#) })
+                #expect(starts(simulator).count { $0.body.contains(#""input-push-token":1"#) } == 40)
                 let refused = simulator.requests(provider: .apns).filter { $0.reason == "CannotCreateChannelConfig" }
                 #expect(refused.count == 1)
-                let scope = try await eventually("what Apple said is told") {
+                let scope = try await eventually("what Apple answered is shown") {
                     try await server.api.get("/live-activities/channels").array("scopes").first { $0["pausedUntil"] != nil }
                 }
                 #expect(scope["refusal"] as? String == "CannotCreateChannelConfig")

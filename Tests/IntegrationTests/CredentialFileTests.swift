@@ -23,7 +23,8 @@ import Testing
               - {teamId: AAAAAAAAAA, keyId: KEY1111111, keyFile: all.p8}
               - {teamId: BBBBBBBBBB, keyId: KEY2222222, keyFile: /keys/b.p8, apps: [com.b], sandbox: none, caFile: ca.pem}
             fcm:
-              - {serviceAccountFile: b.json, apps: [com.b], projectId: b-1, url: "https://localhost:1/", tokenURL: "https://localhost:1/token"}
+              - {serviceAccountFile: b.json, apps: [com.b], projectId: b-1, url: "https://localhost:1/",
+                 tokenURL: "https://localhost:1/token"}
             """
         )
         #expect(entries.map(\.keyFile) == ["/etc/pushwatch/all.p8", "/keys/b.p8", "/etc/pushwatch/b.json"])

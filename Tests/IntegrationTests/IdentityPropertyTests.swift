@@ -95,7 +95,8 @@ extension WholeService {
                     SELECT (SELECT md5(string_agg(row::text, E'\\n' ORDER BY row::text))
                             FROM (SELECT \(raw: facts) FROM notificationDeliveryAttempts) AS row),
                            (SELECT md5(string_agg(row::text, E'\\n' ORDER BY row::text)) FROM (
-                               SELECT minute, provider, platform, status, reasonCode, app, sum(attempts), sum(latencyMsSum), sum(latencyCount)
+                               SELECT minute, provider, platform, status, reasonCode, app,
+                                      sum(attempts), sum(latencyMsSum), sum(latencyCount)
                                FROM attemptRollups GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(attempts) <> 0) AS row)
                     """
                 )[0].decodeTexts()

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPClient
 import Server
 import TestDatabase
 import TestSupport
@@ -20,7 +21,8 @@ struct ListenerTests {
                     #expect(try await api.get("/attempts?uid=nobody").status == 200)
                     try await checkHealth(url, certificate: configuration.tls?.certificateFile)
                     let plain = API(url: url.replacing("https:", with: "http:"), bearer: nil)
-                    await #expect(throws: (any Error).self) { try await plain.get("/health") }
+                    let failure = await #expect(throws: OutboundFailure.self) { try await plain.get("/health") }
+                    #expect(failure?.phase == .unanswered)
                 }
             }
         }

@@ -25,7 +25,8 @@ extension WholeService {
                 let score = """
                     {"matchId": "m1", "sequence": \(sequence), "updatedAt": "\(Timestamp.now().rfc3339)", "phase": "\(phase)",
                      "teams": [{"name": "One", "short": "ONE"}, {"name": "Two", "short": "TWO"}],
-                     "innings": [{"number": 1, "team": "ONE", "runs": \(40 + sequence), "wickets": \(wickets), "overs": "6.\(wickets)"}]\(result)}
+                     "innings": [{"number": 1, "team": "ONE", "runs": \(40 + sequence),
+                                  "wickets": \(wickets), "overs": "6.\(wickets)"}]\(result)}
                     """
                 let answer = try await server.api.call("PUT", "/matches/m1", type: "application/json", body: Array(score.utf8))
                 #expect(answer.status == 200, "\(answer.text)")

@@ -36,7 +36,7 @@ extension WholeService {
                         #expect(answer.status == 202, "\(answer.text)")
                     }
                     for number in 1...Self.count {
-                        try await eventually("send \(number) is held") {
+                        try await eventually("send \(number) is blocked") {
                             try await server.api.get("/sends/s\(number)").json["state"] as? String == "blocked"
                         }
                     }

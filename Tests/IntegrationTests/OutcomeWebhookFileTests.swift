@@ -20,7 +20,8 @@ struct OutcomeWebhookFileTests {
     func webhooks() throws {
         let webhooks = try withSecretFile { path in
             let yaml = """
-                - {name: orders, url: "https://a.example/x", secretFiles: [\(path), \(path)], apps: [com.a], keys: [k], events: [failed, sent]}
+                - {name: orders, url: "https://a.example/x", secretFiles: [\(path), \(path)],
+                   apps: [com.a], keys: [k], events: [failed, sent]}
                 - {name: all, url: "http://b.example", secretFiles: [\(path)]}
                 """
             return try OutcomeWebhook.read(SettingsFile(yaml: yaml, name: "webhooks.yml"))

@@ -13,7 +13,8 @@ extension WholeService {
                 let insert: (String, Timestamp) async throws -> Void = { matchId, at in
                     try await server.pool.execute(
                         """
-                        INSERT INTO activeMatches (matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, lastUpdatedAt, pollerState)
+                        INSERT INTO activeMatches
+                            (matchId, phase, displayState, stateHash, stateTimestamp, stateBuiltAt, lastUpdatedAt, pollerState)
                         VALUES (\(matchId), 'scheduled', '{}', '-', 0, \(at), \(at), 'polling')
                         """
                     )

@@ -83,7 +83,12 @@ struct DeadlineTests {
                 }
                 kill(Int32(stopped.count), SIGCONT)
                 #expect(attempts.count == expected)
-                if expected == 1 { #expect((try? result.get()) == nil) } else { try result.get() }
+                if expected == 1 {
+                    let error = #expect(throws: PostgresError.self) { try result.get() }
+                    #expect(error?.code == .callTimeout)
+                } else {
+                    try result.get()
+                }
             }
         }
     }

@@ -21,6 +21,7 @@ struct MigratorTests {
             #expect(try await fixture.migrator.migrate().map(\.version) == [2])
             #expect(try await fixture.migrator.migrate().isEmpty)
             let status = try await fixture.migrator.status()
+            #expect(status.map(\.version) == [1, 2])
             #expect(status.allSatisfy { $0.appliedAt != nil && $0.durationMs != nil })
             #expect(try await fixture.connect().query("SELECT name FROM things")[0].decode(String.self) == "a'b; c")
         }
@@ -101,7 +102,7 @@ struct MigratorTests {
             try await holder.executeScript("BEGIN; LOCK TABLE things IN ACCESS EXCLUSIVE MODE")
             try await withThrowingTaskGroup(of: Int.self) { group in
                 group.addTask { try await fixture.migrator(lockTimeout: .milliseconds(30)).migrate().count }
-                // Held for longer than one attempt.
+                // Locked for longer than one attempt.
                 try await holder.executeScript("SELECT pg_sleep(0.1); COMMIT")
                 #expect(try await group.next() == 1)
             }

@@ -215,7 +215,7 @@ final class Tally: Sendable {
     func reset() { value.withLock { $0 = 0 } }
 }
 
-/// Lets the first `count` arrivals go on together; later ones are not held up.
+/// Lets the first `count` arrivals go on together; later ones do not wait.
 actor Meeting {
     private let count: Int
     private var arrived = 0

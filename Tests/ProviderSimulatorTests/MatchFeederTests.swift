@@ -20,7 +20,7 @@ struct MatchFeederTests {
         func pass(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
     }
 
-    /// Takes states as the API does, and answers as told.
+    /// Takes states as the API does, and gives the answers of the test.
     private final class Server: Sendable {
         private let state = Mutex((scores: [(at: Timestamp, score: MatchScore)](), answers: [Int]()))
         let time: PlayTime
@@ -135,17 +135,17 @@ struct MatchFeederTests {
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await match.run() }
-            try await eventually("two matches are told") { news.withLock { $0.count } >= 4 }
+            try await eventually("two matches are reported") { news.withLock { $0.count } >= 4 }
             group.cancelAll()
         }
         #expect(server.taken.first?.score.matchId == unfinished.matchId)
         #expect(server.taken.first?.score.phase == .ended)
-        let told = news.withLock { $0 }
-        guard case .announced(let first) = told[0], case .announced(let second) = told[2] else {
-            Issue.record("told otherwise: \(told)")
+        let reported = news.withLock { $0 }
+        guard case .announced(let first) = reported[0], case .announced(let second) = reported[2] else {
+            Issue.record("reported instead: \(reported)")
             return
         }
-        #expect(told[1] == .over(first) && told[3] == .over(second))
+        #expect(reported[1] == .over(first) && reported[3] == .over(second))
         #expect(Set([first.matchId, second.matchId, unfinished.matchId]).count == 3)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ProviderSimulator
 
-/// The simulator ends soon after it is told to, whatever its peers do.
+/// The simulator ends soon after it is stopped, whatever its peers do.
 @Suite("Stopping the simulator", .timeLimit(.minutes(1)))
 struct StoppingTests {
     @Test("a peer that connects and says nothing does not keep it")

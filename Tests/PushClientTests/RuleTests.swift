@@ -2,8 +2,8 @@ import PushClient
 import PushContract
 import Testing
 
-/// The client's rows of `docs/requirements.md`: for each the traces that require it. The other traces run with them in `TraceVectorTests` and
-/// `ClientTraceTests`.
+/// The client's rows of `docs/requirements.md`: for each the traces that require it. The other traces run with them in `TraceVectorTests`
+/// and `ClientTraceTests`.
 @Suite("Rules of the client")
 struct RuleTests {
     private func expectTraces(of rule: String) async throws {

@@ -32,12 +32,18 @@ struct VectorFile: Decodable {
             if let file = loaded[name] { return file }
             let data = try Data(contentsOf: directory.appendingPathComponent(name + ".json"))
             let file = try JSONDecoder().decode(VectorFile.self, from: data)
-            guard file.schema == "push-conformance/1", file.id == name, Set(file.vectors.map(\.id)).count == file.vectors.count else {
-                throw VectorFault(description: "\(name) is not a vector file of this schema, or an id is used twice")
-            }
+            guard file.schema == "push-conformance/1", file.id == name, !file.vectors.isEmpty,
+                Set(file.vectors.map(\.id)).count == file.vectors.count
+            else { throw VectorFault(description: "\(name) is not a vector file of this schema, has no vectors, or an id is used twice") }
             loaded[name] = file
             return file
         }
+    }
+
+    /// The ids of its vectors, as arguments of a test: none would be a test that does not run.
+    static func ids(_ name: String) -> [String] {
+        guard let file = try? load(name) else { fatalError("the vectors of \(name) cannot be read") }
+        return file.vectors.map(\.id)
     }
 }
 

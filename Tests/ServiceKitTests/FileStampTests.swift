@@ -53,7 +53,7 @@ import Testing
         #expect(FileFault.cause(NSTemporaryDirectory()) == "Is a directory")
         #expect(FileFault.cause(path + "/nothing", isDirectory: true) == "Not a directory")
         #expect(FileFault.cause(path + "-nothing") == "No such file or directory")
-        let error = #expect(throws: (any Error).self) {
+        let error = #expect(throws: CocoaError.self) {
             try FileManager.default.createDirectory(atPath: path + "/a/b", withIntermediateDirectories: true)
         }
         #expect(error.map { FileFault.cause(of: $0) } == "Not a directory")

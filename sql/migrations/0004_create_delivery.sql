@@ -2,9 +2,10 @@
 --
 -- Locks: none on existing data.
 --
--- A send has one delivery for each device; starts and ends of Live Activities are deliveries, too. A delivery is in exactly one of five places: pushReady, pushScheduled, pushLeases (in
--- pushLeasedDeliveries), pushFinished or pushDead. Rows of pushReady are only inserted and deleted, in order within a queue, and can all be claimed now. Thus a claim reads a
--- short range of its primary key, regardless of how much else is stored and which old snapshots are open.
+-- A send has one delivery for each device; starts and ends of Live Activities are deliveries, too. A delivery is in exactly one of five
+-- places: pushReady, pushScheduled, pushLeases (in pushLeasedDeliveries), pushFinished or pushDead. Rows of pushReady are only inserted and
+-- deleted, in order within a queue, and can all be claimed now. Thus a claim reads a short range of its primary key, regardless of how much
+-- else is stored and which old snapshots are open.
 --
 -- The send gate reads pushCircuits, pushRateLimitPauses and pushThrottles.
 
@@ -401,8 +402,8 @@ COMMENT ON COLUMN pushDeliveryStates.nextAttemptAt IS 'When it can be claimed; N
 
 -- What senders are to learn: one row for each transaction that stored, attempted or ended deliveries of sends.
 --
--- Readers need an order in which nothing appears before what they have read, and rows commit in any order. So committed rows are numbered by
--- their readers, under the lock of pushOutcomeNumbers.
+-- Readers need an order in which nothing appears before what they have read, and rows commit in any order. So committed rows are numbered
+-- by their readers, under the lock of pushOutcomeNumbers.
 CREATE TABLE pushOutcomes (
     outcomeId bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     number    bigint      UNIQUE,

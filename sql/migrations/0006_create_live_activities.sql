@@ -309,7 +309,8 @@ CREATE TABLE liveActivities (
     -- Of the latest update. Used to skip superseded states.
     lastStateHash        text COLLATE "C",
     lastSentAt           timestamptz,
-    -- When the device's hourly allowance of boundaries at priority 10 is full again; null if it is full. Each boundary adds an eighth of an hour.
+    -- When the device's hourly allowance of boundaries at priority 10 is full again; null if it is full. Each boundary adds an eighth of an
+    -- hour.
     boundaryBudgetFullAt timestamptz,
     expiresAt            timestamptz,
     PRIMARY KEY (matchId, userId, deviceId, instance),

@@ -1,6 +1,7 @@
 -- Question:   What is there to archive? Every attempt as a line of NDJSON, as `pushwatch attempts import` reads it.
 -- Parameters: since, until (timestamptz); a day at a time.
--- Run:        psql "$PUSHWATCH_ANALYST_URL" -At -v ON_ERROR_STOP=1 -v FETCH_COUNT=10000 -v since=yesterday -v until=today -o attempts.ndjson -f sql/queries/exportAttempts.sql
+-- Run:        psql "$PUSHWATCH_ANALYST_URL" -At -v ON_ERROR_STOP=1 -v FETCH_COUNT=10000 -v since=yesterday -v until=today \
+--                 -o attempts.ndjson -f sql/queries/exportAttempts.sql
 -- Reads:      attempts of the time asked for.
 SELECT json_strip_nulls(json_build_object(
     'attemptId', attemptId, 'uid', uid, 'platform', platform, 'provider', provider, 'tokenHash', tokenHash,

@@ -1,6 +1,7 @@
 -- Question:   What did the minutes around an alert look like? Attempts and failures per minute, with every minute listed.
 -- Parameters: since, until (timestamptz), provider (apns or fcm).
--- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since='2026-03-10 11:30Z' -v until='2026-03-10 12:30Z' -v provider=fcm -f sql/queries/failuresPerMinute.sql
+-- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since='2026-03-10 11:30Z' -v until='2026-03-10 12:30Z' -v provider=fcm \
+--                 -f sql/queries/failuresPerMinute.sql
 -- Reads:      rollups.
 SELECT slot.minute, coalesce(sum(attempts), 0) AS attempts,
        coalesce(sum(attempts) FILTER (WHERE status IN ('failed', 'deactivated')), 0) AS failures,

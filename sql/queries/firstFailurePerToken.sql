@@ -15,8 +15,8 @@ WITH failure AS (
       AND eventType = 'send' AND status = 'sent'
     GROUP BY 1
 )
-SELECT failure.tokenHash, failure.uid, failure.provider, failure.attemptedAt AS firstFailureAt, failure.reasonCode, failure.providerErrorCode,
-       coalesce(success.firstSentAt < failure.attemptedAt, false) AS workedBefore
+SELECT failure.tokenHash, failure.uid, failure.provider, failure.attemptedAt AS firstFailureAt,
+       failure.reasonCode, failure.providerErrorCode, coalesce(success.firstSentAt < failure.attemptedAt, false) AS workedBefore
 FROM failure LEFT JOIN success USING (tokenHash)
 ORDER BY failure.attemptedAt DESC, tokenHash
 LIMIT 1000;

@@ -3,7 +3,8 @@
 -- Run:        psql "$PUSHWATCH_ANALYST_URL" -v since=2026-03-01 -v until=now -f sql/queries/reregisteredAfterNotRegistered.sql
 -- Reads:      attempts of the time asked for, without those of Live Activities, whose tokens are other ones, and earlier ones of the people
 --             listed, by the index on uid. A person who has not come back is listed with NULL; the 1,000 latest lost tokens. Apps register
---             at each launch: only a token of the same app that was never seen before is a new registration, any other is of another device.
+--             at each launch: only a token of the same app that was never seen before is a new registration, any other is of another
+--             device.
 WITH lost AS (
     SELECT uid, platform, tokenHash, max(app) AS app, min(attemptedAt) AS lostAt
     FROM notificationDeliveryAttempts

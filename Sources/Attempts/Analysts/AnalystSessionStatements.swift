@@ -8,9 +8,9 @@ enum AnalystSessionStatements {
         var hidden: Int
     }
 
-    /// Superusers have every role's rights, so membership says nothing of them; they, the owner of the tables and the role that asks are no
-    /// analysts. Who must SET ROLE is one; from PostgreSQL 16 on MEMBER includes the creator of the role, who may not. Only this database:
-    /// another one on the server has a watchdog of its own. backend_type is among what may be hidden.
+    /// Superusers have every role's rights, so membership says nothing of them; they, the owner of the tables and the role that queries are
+    /// no analysts. Who must SET ROLE is one; from PostgreSQL 16 on MEMBER includes the creator of the role, who may not. Only this
+    /// database: another one on the server has a watchdog of its own. backend_type is among what may be hidden.
     static func list(on session: some PostgresSession) async throws -> Listing {
         let rows = try await session.query(
             """

@@ -44,8 +44,6 @@ enum AttemptColumn: Int, CaseIterable {
         var name: StaticString
         var kind: Kind
         var uses: Uses
-        /// Whether `pushwatch_analyst` can read it.
-        var isOpenToAnalysts = true
 
         init(_ name: StaticString, _ kind: Kind, _ uses: Uses = []) {
             self.name = name

@@ -11,7 +11,7 @@ enum AttemptProgress: Equatable {
     /// Other content under the same id, a move sideways, or a later status of a row that cannot change. What is stored stays.
     case conflict
 
-    /// What the ledger knows of an id.
+    /// What the ledger stores about an id.
     struct Known: Equatable {
         var fingerprint: AttemptKey
         var status: AttemptStatus

@@ -1,8 +1,8 @@
 package import Postgres
 import ServiceKit
 
-/// Distributes attempts and ledger over the nodes that Citus knows: each table in one transaction, so that one that was interrupted goes on
-/// with the next. Never by itself: a person asks for it.
+/// Distributes attempts and ledger over the nodes that are registered with Citus: each table in one transaction, so that one that was
+/// interrupted goes on with the next. Never automatically: an operator starts it.
 ///
 /// A table is locked while its rows are copied: writers wait, and requests that wait for longer than 9 s get 503. Partitions and
 /// generations that are attached later are distributed by Citus as their parent is.

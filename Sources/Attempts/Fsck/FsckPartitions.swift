@@ -55,8 +55,8 @@ struct FsckPartitions: Sendable {
 
     /// Pure: which days and months are missing.
     ///
-    /// - Parameter countedDays: days without a partition that the rollups have attempts of. An import makes only the days it needs, so a day without a
-    ///   partition is a fault only where live attempts go or where there have been attempts.
+    /// - Parameter countedDays: days without a partition that the rollups have attempts of. An import makes only the days it needs, so a
+    ///   day without a partition is a fault only where live attempts go or where there have been attempts.
     func faults(plan: PartitionPlan, countedDays: Set<Int64>, now: Timestamp) -> [FsckFault] {
         var faults = odd.map { FsckFault($0) }
         for partition in leaving where partition.to.day > now.day - plan.factRetentionDays {

@@ -74,7 +74,8 @@ struct IdentityCheck: FsckCheck {
         return try await context.look(
             """
             SELECT attemptKey::text FROM attemptLedger
-            WHERE \(LedgerSlices.within(keys, "attemptKey")) AND generation BETWEEN \(scope.generations.lowerBound) AND \(scope.generations.upperBound)
+            WHERE \(LedgerSlices.within(keys, "attemptKey"))
+              AND generation BETWEEN \(scope.generations.lowerBound) AND \(scope.generations.upperBound)
             GROUP BY attemptKey HAVING count(*) > 1 ORDER BY 1 LIMIT 100
             """
         ).map { row in

@@ -91,15 +91,17 @@ struct LedgerCheck: FsckCheck {
         return faults
     }
 
-    /// Attempts that the ledger does not know, knows elsewhere, or knows with another status or content.
+    /// Attempts that the ledger lacks, or has on another day or with another status or content.
     private func unledgered(_ range: Range<Timestamp>, _ context: FsckContext) async throws -> [FsckFault] {
         let scope = try await FsckScope.read(context)
         let rows = try await context.probe(
             """
             SELECT fact.attemptId, fact.attemptedAt, fact.status::text, ledger.attemptedAt, ledger.status::text
             FROM notificationDeliveryAttempts AS fact LEFT JOIN attemptLedger AS ledger
-                ON ledger.attemptKey = fact.attemptKey AND ledger.generation BETWEEN \(scope.generations.lowerBound) AND \(scope.generations.upperBound)
-            WHERE fact.attemptedAt >= \(range.lowerBound) AND fact.attemptedAt < \(range.upperBound) AND fact.receivedAt >= \(scope.ledgerSince)
+                ON ledger.attemptKey = fact.attemptKey
+               AND ledger.generation BETWEEN \(scope.generations.lowerBound) AND \(scope.generations.upperBound)
+            WHERE fact.attemptedAt >= \(range.lowerBound) AND fact.attemptedAt < \(range.upperBound)
+              AND fact.receivedAt >= \(scope.ledgerSince)
               AND (ledger.attemptKey IS NULL OR ledger.attemptedAt <> fact.attemptedAt OR ledger.status <> fact.status
                    OR uuid_send(ledger.fingerprint) <> \(raw: LedgerCheck.fingerprint))
             ORDER BY fact.attemptedAt, fact.attemptKey LIMIT 100

@@ -56,7 +56,8 @@ struct RollupsCheck: FsckCheck {
                    CASE WHEN folded & 2 <> 0 THEN \(FoldedLabels.other) ELSE pushAppMajor(version) END, counted, latency, latencies
             FROM (
                 SELECT date_trunc('minute', attemptedAt) AS minute, provider, platform, eventType, status, reasonCode, app, environment,
-                       pushType, appVersion AS version, foldedLabels AS folded, count(*) AS counted, coalesce(sum(latencyMs), 0) AS latency, count(latencyMs) AS latencies
+                       pushType, appVersion AS version, foldedLabels AS folded,
+                       count(*) AS counted, coalesce(sum(latencyMs), 0) AS latency, count(latencyMs) AS latencies
                 FROM notificationDeliveryAttempts WHERE attemptedAt >= \(slice.lowerBound) AND attemptedAt < \(slice.upperBound)
                 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
             ) AS recount

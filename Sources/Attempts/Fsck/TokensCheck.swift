@@ -3,8 +3,8 @@ import PushContract
 
 /// No raw token is stored with an attempt.
 ///
-/// The hash's prefix distinguishes it from an APNs token, which has 64 hex digits too. In other texts it finds what reports are refused for.
-/// Patterns are slow, so they are tried only where there is space for a token.
+/// The hash's prefix distinguishes it from an APNs token, which has 64 hex digits too. In other texts it finds what reports are refused
+/// for. Patterns are slow, so they are tried only where there is space for a token.
 struct TokensCheck: FsckCheck {
     let name = "tokens"
 

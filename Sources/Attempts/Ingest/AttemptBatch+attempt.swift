@@ -1,8 +1,8 @@
 package import PushContract
 
 extension AttemptBatch {
-    /// Adds an attempt that Pushwatch made itself (a send's outcome, a registration), by the same rules as a reported one; only tokens are not
-    /// looked for, since providers' texts come without them.
+    /// Adds an attempt that Pushwatch made itself (a send's outcome, a registration), by the same rules as a reported one; only tokens are
+    /// not looked for, since providers' texts come without them.
     package mutating func append(_ attempt: Attempt) throws(AttemptFault) {
         try append { batch throws(AttemptFault) in try batch.record(of: attempt) }
     }

@@ -1,10 +1,10 @@
 package import Postgres
 package import PushContract
 
-/// Brings older history in from an NDJSON file, plain or gzip. Idempotent, and it remembers its checkpoint: one that broke off goes on where
-/// it stood, and one that is simply repeated adds nothing.
+/// Brings older history in from an NDJSON file, plain or gzip. Idempotent, and it stores its checkpoint: an interrupted import continues
+/// there, and a repeated one adds nothing.
 ///
-/// Older than the API accepts is fine, up to the retention of facts. The same checks, ledger and rollups as for everybody.
+/// Older than the API accepts is fine, up to the retention of facts. The same checks, ledger and rollups as for reports.
 package struct AttemptImporter: Sendable {
     /// How far an import has come.
     package struct Progress: Sendable, Equatable {

@@ -168,8 +168,8 @@ package struct AttemptIngestor: Service {
         }
     }
 
-    /// One transaction in one hop, run again when nothing of it can have remained or running it again changes nothing, while somebody still
-    /// waits for it.
+    /// One transaction in one hop, run again when nothing of it can have remained or running it again changes nothing, while a request
+    /// still waits for it.
     private func store(
         _ batch: AttemptBatch,
         slot: Int16,

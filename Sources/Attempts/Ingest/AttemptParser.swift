@@ -30,7 +30,6 @@ package final class AttemptParser {
         package var rejections: [Rejection] = []
         /// Reason codes that were corrected, by the item's place in the request.
         var corrections: [Int: ReasonCode] = [:]
-        package var itemCount: Int { indices.count + rejections.count }
         /// Of NDJSON: the lines, with blank ones, and on which of them each item is, from 0, by its place.
         var lineCount = 0
         var lines: [Int] = []

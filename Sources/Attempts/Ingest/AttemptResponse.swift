@@ -70,7 +70,7 @@ enum AttemptResponse {
         }
     }
 
-    // The answers nearly everybody gets, byte for byte what the encoder would write.
+    // The most frequent answers, byte for byte what the encoder would write.
 
     private static func accepted(_ attemptId: ArraySlice<UInt8>) -> Response {
         var text: [UInt8] = []

@@ -58,7 +58,8 @@ package struct AttemptStore: Sendable {
         return try rows.map(StoredAttempt.decode)
     }
 
-    /// The attempts of one send for these people, oldest first, at most `limit`. Through the index by uid and time: the facts have none by sendId.
+    /// The attempts of one send for these people, oldest first, at most `limit`. Through the index by uid and time: the facts have none by
+    /// sendId.
     package func list(sendId: String, uids: [String], since: Timestamp, limit: Int) async throws -> [Attempt] {
         let rows = try await session.query(
             """

@@ -3,7 +3,7 @@ package import PushContract
 
 /// Follows new attempts as they are stored: `pushwatch attempts tail`.
 ///
-/// Reads by `attemptedAt`, which is indexed, and what was reported late by `receivedAt`, which is indexed for those; and remembers what
+/// Reads by `attemptedAt`, which is indexed, and what was reported late by `receivedAt`, which is indexed for those; and keeps what
 /// was shown. An attempt is shown again when its status moves on within `overlap` of the attempt or of its first report.
 package struct AttemptTail {
     /// What is followed.

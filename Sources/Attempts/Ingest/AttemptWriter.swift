@@ -10,7 +10,7 @@ package enum AttemptWriter {
     ///
     /// - Parameters:
     ///   - slot: which rollup rows to count in; writers with different slots never wait for each other's counts.
-    ///   - hints: what this process knows of the ledger, for speed alone.
+    ///   - hints: this process's cached facts about the ledger, for speed alone.
     ///   - checksOldFacts: also looks for the rows among the facts, up to a day from their stamps, for imports that reach back behind the
     ///     ledger. The same is done for any batch that does, whatever the clock says that let it in.
     package static func write(
@@ -128,8 +128,8 @@ package enum AttemptWriter {
         for entry in moves where days.contains(entry.attemptedAt.day) { known[entry.key]?.known.cannotChange = true }
     }
 
-    /// Takes known entries forward in the ledger. Returns what they were when they were taken, which is what the reports are judged by: what
-    /// another batch has moved meanwhile is read again.
+    /// Takes known entries forward in the ledger. Returns what they were when they were taken, which is what the reports are judged by:
+    /// what another batch has moved meanwhile is read again.
     private static func advance(
         _ known: [AttemptKey: LedgerEntry],
         _ groups: AttemptGroups,

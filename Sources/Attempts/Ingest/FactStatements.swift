@@ -46,13 +46,13 @@ enum FactStatements {
 
     /// The rows of these records' ids within `PersonSpan.reach` of them, under the same uid; of several with one key the oldest.
     ///
-    /// No index finds an id without its stamp. By the index of users each row of the batch's people in the days around is read once at most,
-    /// so the work is bounded by what those people had in these days, not by that times the batch. Where many have few rows each, the planner
-    /// may read the partitions of these days instead, in one pass. The bounds of all are said once more as constants, so that no other
-    /// partition is read.
+    /// No index finds an id without its stamp. By the index of users each row of the batch's people in the days around is read once at
+    /// most, so the work is bounded by what those people had in these days, not by that times the batch. Where many have few rows each, the
+    /// planner may read the partitions of these days instead, in one pass. The bounds of all are said once more as constants, so that no
+    /// other partition is read.
     ///
-    /// The keys are a subquery that `IS TRUE` keeps from becoming a join: it is hashed once and filters rows as they are read, in each plan. As
-    /// a join, a prepared plan, which takes arrays for ten elements, compares each row with each key.
+    /// The keys are a subquery that `IS TRUE` keeps from becoming a join: it is hashed once and filters rows as they are read, in each
+    /// plan. As a join, a prepared plan, which takes arrays for ten elements, compares each row with each key.
     static func stored(
         near records: [AttemptBatch.Record],
         of batch: AttemptBatch,

@@ -5,7 +5,7 @@ package import PushContract
 /// own; in one round trip for small batches.
 ///
 /// It assumes and lets the database contradict: the first statement fails when the generations are others, or when a frozen one
-/// knows a key; the ledger's key fails when the current one does. Then nothing has happened, and `AttemptWriter` looks at each attempt.
+/// contains a key; the ledger's key fails when the current one does. Then nothing has happened, and `AttemptWriter` looks at each attempt.
 package struct FreshWriter {
     private let hints: LedgerHints
     private let expectation: KeyExpectation
@@ -38,7 +38,8 @@ package struct FreshWriter {
             if batch.count < CopyStream.minimumRows {
                 let claims = ledger.map { LedgerStatements.insertNew($0, generation: generations.current) }
                 let facts = batch.records.map { FactInsert.query($0, of: batch, receivedAt: receivedAt) }
-                // Without BEGIN a pipeline is one transaction as well, but not on distributed tables: each statement is committed alone there.
+                // Without BEGIN a pipeline is one transaction as well, but not on distributed tables: each statement is committed alone
+                // there.
                 let (begin, end): (Query, Query) = isNested ? ("SAVEPOINT fresh", "RELEASE SAVEPOINT fresh") : ("BEGIN", "COMMIT")
                 try connection.pipeline([begin] + checks + claims + facts + rollups(batch, now: receivedAt) + [end])
             } else {
@@ -53,8 +54,8 @@ package struct FreshWriter {
             }
         } catch {
             if !isNested { connection.rollBack() }
-            // Where the ledger is distributed a known key is an internal error, and so is a part of the database that is away: the other way of
-            // writing distinguishes them.
+            // Where the ledger is distributed a known key is an internal error, and so is a part of the database that is away: the other
+            // way of writing distinguishes them.
             guard let cause = error as? PostgresError, cause.isContradiction || cause.code == .internalError else { throw error }
             if isNested {
                 // There is none if what failed was a statement of the caller's, before it.

@@ -5,7 +5,7 @@ import PushContract
 
 /// How far an import has come; stored in the transactions that store its attempts.
 ///
-/// What a transaction remembers is the place before its own lines: their rejects are written to a file after its commit. So a run that
+/// What a transaction stores is the place before its own lines: their rejects are written to a file after its commit. So a run that
 /// broke off repeats its last lines, which are then known.
 struct ImportCheckpoint: Sendable {
     var fileKey: AttemptKey
@@ -63,8 +63,9 @@ struct ImportCheckpoint: Sendable {
             """
             INSERT INTO attemptImports (fileKey, fileName, startedAt, updatedAt, bytes, lines, accepted, duplicate, advanced, conflict,
                 rejected, finishedAt)
-            VALUES (\(fileKey), \(fileName), \(startedAt), clock_timestamp(), \(progress.unpackedBytes), \(progress.lines), \(progress.accepted),
-                \(progress.duplicate), \(progress.advanced), \(progress.conflict), \(progress.rejected), \(finishedAt))
+            VALUES (\(fileKey), \(fileName), \(startedAt), clock_timestamp(), \(progress.unpackedBytes),
+                \(progress.lines), \(progress.accepted), \(progress.duplicate), \(progress.advanced), \(progress.conflict),
+                \(progress.rejected), \(finishedAt))
             ON CONFLICT (fileKey) DO UPDATE SET fileName = excluded.fileName, updatedAt = excluded.updatedAt, bytes = excluded.bytes,
                 lines = excluded.lines, accepted = excluded.accepted, duplicate = excluded.duplicate, advanced = excluded.advanced,
                 conflict = excluded.conflict, rejected = excluded.rejected, finishedAt = excluded.finishedAt

@@ -4,8 +4,8 @@ import Synchronization
 
 /// What waits to be written: requests' batches, bounded in rows and bytes, handed to writers as one batch per transaction.
 ///
-/// Not a `GroupCommit`: several writers take batches at once, what waits is bounded in rows and bytes, and a writer waits for the next batch on
-/// its connection's own thread, which saves two changes of thread for each transaction.
+/// Not a `GroupCommit`: several writers take batches at once, what waits is bounded in rows and bytes, and a writer waits for the next
+/// batch on its connection's own thread, which saves two changes of thread for each transaction.
 ///
 /// Safe to use from any task: one lock around plain state.
 final class IngestQueue: Sendable {
@@ -131,8 +131,8 @@ final class IngestQueue: Sendable {
     }
 
     /// Answers those whose time is over, whatever the database does, and drops them where no writer has taken them. Wakes a writer for what
-    /// has waited long enough for another one, which nobody else does where nothing more comes. False when no answer is due any more and
-    /// none will be.
+    /// has waited long enough for another one, which nothing else triggers without further arrivals. False when no answer is due any more
+    /// and none will be.
     func expire(now: ContinuousClock.Instant = .now) -> Bool {
         let (expired, goesOn) = state.withLock { state in
             let expired = state.answers.filter { $0.end <= now && !$0.isGiven }

@@ -3,10 +3,11 @@ import Synchronization
 
 /// The outcomes of this process that are not committed yet.
 ///
-/// Rules are evaluated up to the oldest of them in any process, so that attempts that wait to be written are not taken for attempts that were not
-/// made. Safe to use from any task; an outcome costs two changes of a small dictionary.
+/// Rules are evaluated up to the oldest of them in any process, so that attempts that wait to be written are not taken for attempts that
+/// were not made. Safe to use from any task; an outcome costs two changes of a small dictionary.
 package final class UncommittedOutcomes: Sendable {
-    /// An attempt reported later than this after it was made is late however fast it is written: nobody waits for the minute it belongs to.
+    /// An attempt reported later than this after it was made is late however fast it is written: no evaluation waits for the minute it
+    /// belongs to.
     static let expectedLateness = Duration.seconds(60)
 
     /// Seconds since 1970.
@@ -26,7 +27,8 @@ package final class UncommittedOutcomes: Sendable {
             .map { Timestamp(seconds: $0) }
     }
 
-    /// Counts an attempt made at `attemptedAt`, of several the oldest, as uncommitted while `write` runs: until it is committed, or given up.
+    /// Counts an attempt made at `attemptedAt`, of several the oldest, as uncommitted while `write` runs: until it is committed, or given
+    /// up.
     @inlinable
     package func during<T>(
         _ attemptedAt: Timestamp?,

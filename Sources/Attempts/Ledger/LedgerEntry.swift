@@ -28,8 +28,8 @@ struct LedgerEntry {
     }
 }
 
-/// A generation that takes no keys any more, and when it took its last. Numbers may come again after a failover that lost a rotation; number
-/// and moment do not.
+/// A generation that takes no keys any more, and when it took its last. Numbers may come again after a failover that lost a rotation;
+/// number and moment do not.
 struct FrozenGeneration: Hashable, Sendable {
     var number: Int32
     var frozenAt: Timestamp
@@ -68,8 +68,8 @@ struct LedgerGenerations: Equatable, Sendable {
     var rotatedAt: Timestamp { frozen[0].frozenAt }
     var oldest: Int32 { frozen[frozen.count - 1].number }
 
-    /// From here on the ledger knows each attempt that was ever new, by when it was made: it was received at most 5 minutes before, and what
-    /// was received since then is in a live generation. The rest of two hours is for servers whose clocks differ.
+    /// From here on the ledger contains each attempt that was ever new, by when it was made: it was received at most 5 minutes before, and
+    /// what was received since then is in a live generation. The rest of two hours is for servers whose clocks differ.
     var knownSince: Timestamp {
         rotatedAt - .seconds(Int64(LedgerGenerations.mostFrozen) * PartitionPlan.generationSeconds - 7200)
     }

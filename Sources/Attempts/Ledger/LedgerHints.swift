@@ -2,8 +2,8 @@ import Metrics
 import PushContract
 import Synchronization
 
-/// What a process knows of the ledger without a query: which keys the frozen generations certainly lack. It saves statements and never
-/// decides: without it the result is the same.
+/// What a process can derive about the ledger without a query: which keys the frozen generations certainly lack. It saves statements and
+/// never decides: without it the result is the same.
 ///
 /// Safe to use from any task.
 package final class LedgerHints: Sendable {

@@ -36,7 +36,7 @@ enum LedgerStatements {
         return records.map(\.key).filter { !inserted.contains($0) }
     }
 
-    /// Fails (22012) when one of the generations knows one of `keys`.
+    /// Fails (22012) when one of the generations contains one of `keys`.
     static func unknown(_ keys: [AttemptKey], generations: [Int32]) -> Query {
         """
         SELECT 1 / (count(*) = 0)::int

@@ -46,8 +46,8 @@ package struct PartitionMaintenance: Service {
         Self.failures.increment(by: 0)
     }
 
-    /// Round after round. The first one at the start of a server is its gate's, before anything is written; this goes on a minute later, also
-    /// after a failure there.
+    /// Round after round. The first one at the start of a server is its gate's, before anything is written; this goes on a minute later,
+    /// also after a failure there.
     package func run() async throws {
         let service = PeriodicService(
             "partition maintenance",
@@ -72,8 +72,8 @@ package struct PartitionMaintenance: Service {
         let description: String
     }
 
-    /// One round. Idempotent; several instances take turns by a lock. A part that fails stops no other part; the first fault is thrown at the
-    /// end.
+    /// One round. Idempotent; several instances take turns by a lock. A part that fails stops no other part; the first fault is thrown at
+    /// the end.
     package func maintain() async throws {
         let now = now()
         let failures = try await ensure(facts: plan.facts(now: now), rollups: plan.rollups(now: now))

@@ -4,9 +4,9 @@ import PushContract
 /// Drops a partition without blocking writers: it is marked, detached concurrently, then dropped.
 ///
 /// `DETACH … CONCURRENTLY` closes the partition to new queries at once, then waits for the transactions that may still read it, and
-/// holds nobody back meanwhile. One that reads for longer than `patience` leaves it half detached; a later round finishes it. Only one
-/// partition of a table can be so at a time; the others wait their turn. The mark says that the table is ours to drop: one that
-/// somebody detached by hand, to keep it, is left as it is. So the mark of a table that could not be detached is removed.
+/// blocks no other session meanwhile. One that reads for longer than `patience` leaves it half detached; a later round finishes it. Only
+/// one partition of a table can be so at a time; the others wait their turn. The mark says that the table is ours to drop: one that
+/// an operator detached by hand, to keep it, is left as it is. So the mark of a table that could not be detached is removed.
 struct PartitionRetirement {
     enum Outcome: Equatable {
         case dropped

@@ -1,5 +1,5 @@
-/// A text that is equal to another and comes before it by its UTF-8 bytes, as in PostgreSQL. Swift takes strings for equal that Unicode calls
-/// equivalent, such as an é of one and of two characters.
+/// A text that is equal to another and comes before it by its UTF-8 bytes, as in PostgreSQL. Swift takes strings for equal that Unicode
+/// calls equivalent, such as an é of one and of two characters.
 struct ExactText: Hashable, Comparable, Sendable {
     let text: String
 

@@ -2,11 +2,11 @@ import CoreMetrics
 import PushContract
 import Synchronization
 
-/// Bounds how many values of each label are counted apart: for an author (an API key) and a UTC day of `attemptedAt`. Further values are folded into
-/// `other` in the counts; the attempts keep theirs.
+/// Bounds how many values of each label are counted apart: for an author (an API key) and a UTC day of `attemptedAt`. Further values are
+/// folded into `other` in the counts; the attempts keep theirs.
 ///
-/// Each instance counts by itself, from its start: over all of them, an author has at most so many values times the instances, and the apps of
-/// `keep`. Memory: about 10 MB at most; then the days of authors that were not used for longest are forgotten, and begin anew.
+/// Each instance counts by itself, from its start: over all of them, an author has at most so many values times the instances, and the apps
+/// of `keep`. Memory: about 10 MB at most; then the days of authors that were not used for longest are forgotten, and begin anew.
 package final class LabelLimiter: Sendable {
     /// Values of a label that are counted apart.
     package struct Limits: Sendable, Hashable {

@@ -4,8 +4,8 @@ import PushContract
 /// Makes one row of what several writers have counted for the same minute and dimensions, once the hour is over.
 ///
 /// Exact next to writers: what is deleted is what is added, in one statement, and what a writer holds or adds meanwhile stays in the
-/// writer's slot for a later round. It waits for no writer, so that the two cannot deadlock; two instances that compact the same hour add in
-/// one order.
+/// writer's slot for a later round. It waits for no writer, so that the two cannot deadlock; two instances that compact the same hour add
+/// in one order.
 struct RollupCompaction {
     let pool: PostgresPool
 
@@ -55,7 +55,8 @@ struct RollupCompaction {
                 WITH gone AS (
                     DELETE FROM \(raw: partition) WHERE ctid = ANY(ARRAY(
                         SELECT ctid FROM \(raw: partition)
-                        WHERE minute >= \(range.lowerBound) AND minute < \(range.upperBound) AND writerSlot <> \(raw: "\(RollupCompaction.slot)")
+                        WHERE minute >= \(range.lowerBound) AND minute < \(range.upperBound)
+                          AND writerSlot <> \(raw: "\(RollupCompaction.slot)")
                         FOR UPDATE SKIP LOCKED
                     ))
                     RETURNING \(raw: keys), \(raw: sumsText)

@@ -186,8 +186,8 @@ struct RollupDelta {
     }
 
     private static let single: StaticString = """
-        INSERT INTO attemptRollups AS rollup (writerSlot, minute, provider, platform, eventType, status, reasonCode, app, environment, pushType,
-            appMajor, attempts, latencyMsSum, latencyCount)
+        INSERT INTO attemptRollups AS rollup (writerSlot, minute, provider, platform, eventType, status, reasonCode, app, environment,
+            pushType, appMajor, attempts, latencyMsSum, latencyCount)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
         ON CONFLICT (minute, provider, platform, eventType, status, reasonCode, app, environment, pushType, appMajor, writerSlot)
         DO UPDATE SET attempts = rollup.attempts + excluded.attempts,

@@ -23,8 +23,8 @@ package struct RollupShare: Sendable, Hashable {
 
 /// Reads the rollups. Counts are attempts with an outcome: `queued` ones are left out until they have one.
 ///
-/// Every query is bounded by the leading column of the key and the partitioning. Its cost follows the length of the window and the number of
-/// combinations, and never the number of attempts, but where an exact version or the provider's codes are asked for.
+/// Every query is bounded by the leading column of the key and the partitioning. Its cost follows the length of the window and the number
+/// of combinations, and never the number of attempts, but where an exact version or the provider's codes are asked for.
 package enum RollupStore {
     /// Counts per minute and combination of `dimensions`, from `from` up to and excluding `to`.
     package static func minutes(
@@ -62,7 +62,8 @@ package enum RollupStore {
         return (rows.map(\.0), rows.first?.1 ?? 0)
     }
 
-    /// Counts per minute, one combination of `dimensions` after the other: memory holds those of one combination, and a part of what is read.
+    /// Counts per minute, one combination of `dimensions` after the other: memory holds those of one combination, and a part of what is
+    /// read.
     package static func eachCombination(
         _ selection: RollupSelection,
         by dimensions: [RollupDimension],
@@ -150,7 +151,8 @@ package enum RollupStore {
                 FROM \(raw: selection.source(by: dimensions).rawValue)
                 WHERE \(condition(selection, dimensions, before, to)) GROUP BY \(raw: columns.joined(separator: ", "))
             )
-            SELECT CASE \(raw: names) END, CASE \(raw: values) END, sum(now)::bigint, sum(bad)::bigint, sum(before)::bigint, sum(badBefore)::bigint
+            SELECT CASE \(raw: names) END, CASE \(raw: values) END, sum(now)::bigint, sum(bad)::bigint,
+                   sum(before)::bigint, sum(badBefore)::bigint
             FROM counted GROUP BY GROUPING SETS (\(raw: columns.map { "(\($0))" }.joined(separator: ", ")))
             """
         return try await session.query(query).compactMap {

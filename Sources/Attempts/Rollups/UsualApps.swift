@@ -1,7 +1,8 @@
 package import Postgres
 package import PushContract
 
-/// The apps that have sent steadily for a day. Synthetic names that come in between, at the start of a day or after a restart, take no place of theirs.
+/// The apps that have sent steadily for a day. Synthetic names that come in between, at the start of a day or after a restart, take no
+/// place of theirs.
 package enum UsualApps {
     /// At most `limit` apps: those that were counted apart in the most hours of the day before `now`, then those with the most attempts.
     package static func read(limit: Int, before now: Timestamp, on session: any PostgresSession) async throws -> Set<String> {

@@ -1,7 +1,7 @@
 /// libcurl's words for an error.
 enum CurlText {
-    /// A connection that failed, without the milliseconds that differ each time and the repetition: `cannot connect to mail.example.org:25`.
-    /// Any other text as it is.
+    /// A connection that failed, without the milliseconds that differ each time and the repetition:
+    /// `cannot connect to mail.example.org:25`. Any other text as it is.
     static func plain(_ text: String) -> String {
         let connecting = /Failed to connect to (\S+) port (\d+) (?:via (\S+) )?after \d+ ms: (.+)/
         guard let parts = text.wholeMatch(of: connecting)?.output else { return text }

@@ -1,7 +1,7 @@
 /// Which addresses of an origin could not be connected to lately: they are tried after the others. Used on the loop's thread only.
 ///
-/// An address that does not answer takes half of the time for opening, each time. Those that work are not preferred over one another, so that
-/// connections spread as the look-up has them.
+/// An address that does not answer takes half of the time for opening, each time. Those that work are not preferred over one another, so
+/// that connections spread as the look-up has them.
 final class AddressHistory {
     /// Afterwards an address that failed is tried in its turn again.
     static let memory = Duration.seconds(600)

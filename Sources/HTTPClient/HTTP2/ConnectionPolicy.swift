@@ -40,7 +40,7 @@ enum ConnectionPolicy {
         case nothing, ping
         /// It takes no further requests.
         case retire
-        /// It is closed: nobody waits for anything on it.
+        /// It is closed: no request waits on it.
         case end
         /// A PING was not answered.
         case lost

@@ -1,7 +1,8 @@
 import CNGHTTP2
 import Glibc
 
-// nghttp2 calls these within `receive` and `next`. They capture nothing: a capturing closure as a C function pointer crashes the 6.3.1 compiler.
+// nghttp2 calls these within `receive` and `next`. They capture nothing: a capturing closure as a C function pointer crashes the 6.3.1
+// compiler.
 
 /// The callbacks of every session.
 enum HTTP2Callbacks {

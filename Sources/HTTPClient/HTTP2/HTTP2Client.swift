@@ -37,7 +37,8 @@ package final class HTTP2Client: Sendable {
     }
 
     /// Sends requests together. For many at once it is cheaper than a task for each.
-    /// - Parameter completed: Gets the outcomes in groups, as they arrive, each exactly once. Runs on the client's thread, so it must be short.
+    /// - Parameter completed: Gets the outcomes in groups, as they arrive, each exactly once. Runs on the client's thread, so it must be
+    ///   short.
     package func send(_ requests: [OutboundRequest], completed: @escaping @Sendable ([RequestBlock.Completion]) -> Void) {
         let block = RequestBlock(completed: completed)
         let started = ContinuousClock.now

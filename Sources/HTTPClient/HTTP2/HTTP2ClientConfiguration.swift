@@ -13,18 +13,18 @@ package struct HTTP2ClientConfiguration: Sendable {
     package var maxStreamsPerConnection = 100
     /// Concurrent requests on a connection before another one is opened.
     package var streamsBeforeNextConnection = 64
-    /// A new connection carries one request until the peer has answered it, as APNs asks for with provider tokens.
+    /// A new connection carries one request until the peer has answered it, as APNs requires with provider tokens.
     package var startsWithOneStream = false
     /// From the look-up of the name to the peer's SETTINGS.
     package var connectTimeout = Duration.seconds(10)
-    /// A connection with requests on which nothing arrived for so long is asked by PING whether it is alive: so it is found to be lost, and
+    /// A connection with requests on which nothing arrived for so long is checked by PING: so its loss is detected, and
     /// its requests fail, before their time is over.
     package var pingInterval = Duration.seconds(5)
     /// Without an answer to a PING in this time the connection is lost.
     package var pingTimeout = Duration.seconds(5)
     /// A connection without requests that was silent for longer must answer a PING before it takes one.
     package var trustedSilence = Duration.seconds(30)
-    /// How long a connection without requests is kept. Apple asks for hours.
+    /// How long a connection without requests is kept. Apple recommends hours.
     package var idleLifetime = Duration.seconds(3600)
     /// A connection of this age takes no further requests.
     package var maxAge = Duration.seconds(86_400)

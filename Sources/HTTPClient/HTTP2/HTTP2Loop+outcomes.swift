@@ -1,4 +1,4 @@
-/// What becomes of requests, and who learns of it.
+/// The outcomes of requests, and their delivery to the callers.
 extension HTTP2Loop {
     /// Takes what has ended on the connections: answers, refusals, and what was lost with a connection.
     ///
@@ -73,7 +73,7 @@ extension HTTP2Loop {
         }
     }
 
-    /// A connection was closed: what was on it is lost or was never written; if it never was open, those who wait for one learn why.
+    /// A connection was closed: what was on it is lost or was never written; if it never was open, those who wait for one get the reason.
     func removeClosed(_ connection: HTTP2Connection, _ pool: HTTP2Pool) {
         connections[connection.id] = nil
         if !connection.hasAnswered { pool.noteFailedOpening(now: now) }

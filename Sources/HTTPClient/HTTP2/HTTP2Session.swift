@@ -113,8 +113,8 @@ final class HTTP2Session {
         return nil
     }
 
-    /// Gives a request up. Its stream is reset, unless so many were that the peer would take more for an attack: then it is left open, and the
-    /// connection must take no further requests.
+    /// Gives a request up. Its stream is reset, unless so many were that the peer would take more for an attack: then it is left open, and
+    /// the connection must take no further requests.
     /// - Returns: `notWritten` if the peer will never receive the whole request; what is on its way to the socket it may.
     func abandon(_ exchange: HTTP2Exchange) -> OutboundFailure.Phase {
         exchange.stream.isAbandoned = true

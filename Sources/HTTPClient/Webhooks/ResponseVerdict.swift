@@ -6,7 +6,7 @@ package enum ResponseVerdict: Sendable, Hashable {
     case delivered
     /// Try again; not before the wait the receiver asked for, if it did.
     case retry(after: Duration?)
-    /// Refused for good: trying again cannot help until somebody changes something.
+    /// Refused for good: a retry cannot succeed until the configuration changes.
     case deadLettered
 
     /// Longer waits are cut: a receiver that asks for a day would hide an alert for a day.

@@ -1,4 +1,4 @@
-/// The push types with what each asks of topic, priority and size ("Sending notification requests to APNs").
+/// The push types with what each requires of topic, priority and size ("Sending notification requests to APNs").
 enum APNsPushType: String, Sendable, CaseIterable {
     case alert, background, voip, complication, fileprovider, mdm, liveactivity, location, pushtotalk, widgets, controls
 

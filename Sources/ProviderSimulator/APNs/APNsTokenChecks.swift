@@ -1,6 +1,6 @@
 import PushContract
 
-/// What APNs knows about the token itself, after the request's form is in order.
+/// APNs' checks of the token itself, after the request's form is in order.
 enum APNsTokenChecks {
     static func check(
         _ notification: APNsNotification,

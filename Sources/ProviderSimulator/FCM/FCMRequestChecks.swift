@@ -12,7 +12,7 @@ enum FCMRequestChecks {
         return parts[2]
     }
 
-    /// - Parameter holder: who the request's bearer token was issued to; nil: nobody.
+    /// - Parameter holder: the account that the request's bearer token was issued to; nil if it was issued to none.
     static func check(_ request: SimulatedRequest, project: String, holder: AccessTokens.Grant?) throws(FCMError) -> FCMSend {
         guard let holder else { throw .unauthenticated }
         guard holder.projectId == project else { throw .projectDenied(project) }
@@ -31,7 +31,7 @@ enum FCMRequestChecks {
         return FCMSend(project: project, target: target, validateOnly: validateOnly)
     }
 
-    /// What FCM knows about the token itself, after the request's form is in order.
+    /// FCM's checks of the token itself, after the request's form is in order.
     static func checkToken(of send: FCMSend, script: ScriptedToken?) throws(FCMError) {
         guard let script else { return }
         if let project = script.project, project != send.project { throw .senderIdMismatch }

@@ -27,7 +27,7 @@ package struct APNsSigningKey: Sendable, Hashable, Codable {
     }
 }
 
-/// A key Apple knows, with what it may push to.
+/// A key that is registered with the simulated Apple, with what it may push to.
 struct APNsTrustedKey: Sendable {
     let keyId: String
     let teamId: String

@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import PushContract
 import ServiceKit
 
 /// A Google service account whose JSON key file a sender signs its OAuth assertions with.
@@ -15,7 +16,7 @@ package struct GoogleServiceAccount: Sendable, Hashable, Codable {
         return GoogleServiceAccount(
             projectId: projectId,
             clientEmail: "pushwatch@\(projectId).iam.gserviceaccount.com",
-            privateKeyId: SHA256.hash(data: key.publicKey.derRepresentation).prefix(20).map(hexPair).joined(),
+            privateKeyId: SHA256.hash(data: key.publicKey.derRepresentation).prefix(20).hexDigits,
             privateKeyPEM: key.pkcs8PEMRepresentation
         )
     }
@@ -47,16 +48,10 @@ package struct GoogleServiceAccount: Sendable, Hashable, Codable {
     }
 }
 
-/// An account Google knows.
+/// An account that is registered with the simulated Google.
 struct GoogleTrustedAccount: Sendable {
     let projectId: String
     let clientEmail: String
     let privateKeyId: String
     let publicKey: _RSA.Signing.PublicKey
-}
-
-/// Two lower-case hex digits.
-func hexPair(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 16)
-    return byte < 16 ? "0" + digits : digits
 }

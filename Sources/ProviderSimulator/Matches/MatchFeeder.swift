@@ -81,7 +81,7 @@ package struct MatchFeeder: Sendable {
         return tally
     }
 
-    /// Puts the last state at once, whatever the clock says: a match that nobody will play on is not to stay live for ever.
+    /// Puts the last state at once, whatever the clock says: a match that will not be continued must not stay live.
     package func finish(now: @Sendable () -> Timestamp = { .now() }) async throws -> Receipt {
         guard let last = feed.messages.last else { throw Refused(message: "The match has no states.") }
         do {

@@ -45,7 +45,8 @@ package final class FollowerFleet: Sendable {
     /// From now on this is the match to follow.
     package func turn(to matchId: String) { state.withLock { $0.current = matchId } }
 
-    /// What its owner does with a phone: opens the app when there is a match to follow, follows it, leaves the app and opens it now and then.
+    /// What its owner does with a phone: opens the app when there is a match to follow, follows it, leaves the app and opens it now and
+    /// then.
     package func live(_ phone: SimulatedPhone) async {
         let name = phone.name
         guard let fan = fans[name] else { return }

@@ -27,7 +27,7 @@ package struct PhoneFleet: Service {
         try await PeriodicService("phones", every: interval, clock: clock, logger: Logger(label: "pushwatch.phones")) { await step() }.run()
     }
 
-    /// All phones once, side by side: one with a slow network keeps nobody waiting longer than itself.
+    /// All phones once, side by side: one with a slow network delays no other.
     package func step() async {
         await withDiscardingTaskGroup { group in
             for phone in phones {

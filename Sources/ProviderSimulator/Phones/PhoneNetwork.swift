@@ -30,7 +30,7 @@ package final class PhoneNetwork: Sendable {
     /// From now on pushes to this token go there.
     func route(token: String, to mailbox: Mailbox) { routes.withLock { $0.tokens[SimulatorState.canonical(token)] = mailbox } }
 
-    /// The token is nobody's any more.
+    /// The token belongs to no installation any more.
     func unroute(token: String) { routes.withLock { $0.tokens[SimulatorState.canonical(token)] = nil } }
 
     func join(channel: String, mailbox: Mailbox) {

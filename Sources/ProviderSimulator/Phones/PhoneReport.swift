@@ -8,7 +8,8 @@ enum PhoneReport: Sendable {
 }
 
 extension SimulatedPhone {
-    /// Reports now if the app is open, else when it runs next. A process that does not exist receives nothing: it reads the state at launch.
+    /// Reports now if the app is open, else when it runs next. A process that does not exist receives nothing: it reads the state at
+    /// launch.
     func report(_ report: PhoneReport) async {
         guard client != nil else { return }
         unseen.append(report)

@@ -21,7 +21,7 @@ extension SimulatedPhone {
         routeTokens()
     }
 
-    /// The system takes the cards away, and the app learns nothing of it: their update tokens are dead.
+    /// The system takes the cards away, and the app is not notified: their update tokens are dead.
     package func loseCards() {
         for activity in activities { retire(activity.updateToken) }
         activities = []
@@ -80,7 +80,7 @@ extension SimulatedPhone {
         await settle()
     }
 
-    /// Answers what the client asked of the system, until it asks nothing more.
+    /// Answers the client's requests to the system until there are none.
     func settle() async {
         guard let client else { return }
         while let request = system.nextRequest() {

@@ -3,8 +3,8 @@ package import PushContract
 
 /// A phone without a phone: the real client code over a simulated system, fed by what the provider simulator accepts.
 ///
-/// It does nothing by itself: `step()` lets it look at its pushes, at the time, and at its queue. With an injected clock it behaves the same
-/// each time. `PhoneFleet` steps many of them as a service.
+/// It does nothing by itself: `step()` lets it look at its pushes, at the time, and at its queue. With an injected clock it behaves the
+/// same each time. `PhoneFleet` steps many of them as a service.
 ///
 /// The app on it is running only while it is open. After `leave()` the system suspends it: it then runs only for what wakes an app (a push
 /// that starts an activity, a new update token), and sees everything else when it is opened again.
@@ -12,8 +12,8 @@ package actor SimulatedPhone {
     package struct Setup: Sendable {
         /// Distinguishes phones; tokens and ids follow from it.
         package var name: String
-        /// Distinguishes one run of the same phone from the next: what is made as it goes (activities, update tokens, operations) is never the same
-        /// again.
+        /// Distinguishes one run of the same phone from the next: what is made as it goes (activities, update tokens, operations) is never
+        /// the same again.
         package var boot = ""
         package var app = "com.example.scores"
         package var environment = PushEnvironment.sandbox

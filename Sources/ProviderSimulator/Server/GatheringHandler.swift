@@ -2,8 +2,8 @@ import NIOCore
 
 /// Gathers what is written in one turn of the event loop, so that TLS makes one record of it.
 ///
-/// HTTP/2 writes each frame by itself, and TLS makes a record of each write: three for an answer, which cost server and client more than the
-/// answer.
+/// HTTP/2 writes each frame by itself, and TLS makes a record of each write: three for an answer, which cost server and client more than
+/// the answer.
 final class GatheringHandler: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -106,7 +106,7 @@ struct ProviderChannel: ServerChildChannel {
         connections.add(channel)
         defer {
             connections.remove(channel)
-            // After an error of the protocol NIO keeps it open, with nobody to read its streams.
+            // After an error of the protocol NIO keeps it open, and its streams are not read.
             channel.close(promise: nil)
         }
         try await withThrowingDiscardingTaskGroup { group in

@@ -25,7 +25,7 @@ final class QuiescingHandler: ChannelInboundHandler {
             connections.drain(channel)
             grace = streams > 0 ? Self.grace.busy : Self.grace.idle
         case nil:
-            // HTTP/1.1, which knows by itself how to end, or not yet anything.
+            // HTTP/1.1, which ends by itself, or no protocol yet.
             context.fireUserInboundEventTriggered(event)
             grace = Self.grace.other
         }

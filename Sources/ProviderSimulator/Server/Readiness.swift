@@ -40,7 +40,7 @@ final class Readiness<Value: Sendable>: Sendable {
             case .done(let result):
                 return result
             case .waiting(var continuations, let next):
-                // Cancelled before it began to wait: the handler has run already and found nobody.
+                // Cancelled before it began to wait: the handler has run already and found no waiter.
                 if Task.isCancelled { return .failure(CancellationError()) }
                 continuations[ticket] = continuation
                 state = .waiting(continuations, next: next)

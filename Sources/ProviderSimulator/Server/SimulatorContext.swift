@@ -2,7 +2,7 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// A request's context that knows its connection.
+/// A request's context, with its connection.
 struct SimulatorContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// An HTTP/2 stream, or the connection itself with HTTP/1.1.

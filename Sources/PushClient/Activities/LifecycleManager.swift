@@ -61,7 +61,7 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         let subjects = Set(present.map(\.subject))
         let missing = tracked.filter { !ids.contains($0.activityId) }
         tracked.removeAll { !ids.contains($0.activityId) }
-        // The app was not running, so nobody reported the cause. A push may have ended it, too: the server knows that of what it started.
+        // The app was not running, so the cause was not reported. A push may have ended it, too: the server knows that of what it started.
         // Without the number of the start it would take the report for one about the newer activity of the subject.
         let reports = missing.flatMap { activity -> [Step] in
             let isKnown = activity.instance != nil || !subjects.contains(activity.subject)
@@ -71,7 +71,8 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         return reports + check(present, now: now)
     }
 
-    /// An activity appeared: the app requested it, or a push started it. An older one of the same subject is ended after the new one exists.
+    /// An activity appeared: the app requested it, or a push started it. An older one of the same subject is ended after the new one
+    /// exists.
     public mutating func adopt(_ activity: SystemActivity, now: Timestamp) -> [Step] {
         if let index = tracked.firstIndex(where: { $0.activityId == activity.activityId }) {
             tracked[index].seenAt = now
@@ -123,7 +124,8 @@ public struct LifecycleManager: Codable, Sendable, Hashable {
         return cause == .user ? [report, .unfollow(activity.subject)] : [report]
     }
 
-    /// Compares with what is on the screen at a foreground: unknown activities are adopted, those with content older than half an hour ended.
+    /// Compares with what is on the screen at a foreground: unknown activities are adopted, those with content older than half an hour
+    /// ended.
     public mutating func check(_ present: [SystemActivity], now: Timestamp) -> [Step] {
         let adopted = present.flatMap { adopt($0, now: now) }
         let stale = present.filter { activity in activity.contentDate.map { now - $0 >= Self.staleAfter } ?? false }

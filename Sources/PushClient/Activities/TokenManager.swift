@@ -52,7 +52,7 @@ public struct TokenManager: Codable, Sendable, Hashable {
                 startToken = operation.tokenHash
             }
         case .activityToken(let subject, _): updateTokens[subject.name] = operation.tokenHash
-        // The server forgets start tokens with their device.
+        // The server deletes start tokens with their device.
         case .unregister: (startToken, typedStartTokens) = (nil, nil)
         default: break
         }

@@ -5,9 +5,6 @@ extension PushwatchClient {
     /// The unconfirmed operations, including those that need attention.
     public var operations: [PendingOperation] { state.lifecycle.queue.operations }
 
-    /// The activities on the screen.
-    public var trackedActivities: [LifecycleManager.Tracked] { state.activities.tracked }
-
     /// When `work` has something to do next; nil if nothing waits.
     public var nextWork: Timestamp? { state.lifecycle.queue.nextWake }
 

@@ -127,8 +127,8 @@ public actor PushwatchClient {
         await lookAtActivityTokens()
     }
 
-    /// Call before the session is discarded: what the server must still learn (unfollows, the end of the registration) is attempted with it
-    /// now. What fails is completed later: the unregistration with the device's secret, the others when the user signs in again. Ends
+    /// Call before the session is discarded: what the server must still receive (unfollows, the end of the registration) is attempted with
+    /// it now. What fails is completed later: the unregistration with the device's secret, the others when the user signs in again. Ends
     /// activities and deletes follows on the device.
     public func signOut() async {
         await loadState()
@@ -157,8 +157,8 @@ public actor PushwatchClient {
 
     /// `pushToStartTokenUpdates` yielded.
     ///
-    /// - Parameter attributesType: The name of the `ActivityAttributes` type that the token is for. An app whose activities have one type may
-    ///   omit it: the token then serves every type without its own token.
+    /// - Parameter attributesType: The name of the `ActivityAttributes` type that the token is for. An app whose activities have one type
+    ///   may omit it: the token then serves every type without its own token.
     public func startTokenReceived(_ token: String, attributesType: String? = nil) async {
         // The token belongs to a device, which exists only after the push token is registered.
         let isAllowed = await system.areActivitiesAllowed() && device.hasStartTokens && state.lifecycle.registration.mayRegister
@@ -204,8 +204,8 @@ public actor PushwatchClient {
 
     /// The user follows a subject. Nothing happens without a signed-in user. The server starts its activity when it is live.
     ///
-    /// App users follow subjects of types with `"followedBy": "users"`; the server refuses others (`followRefused`). What a service made this
-    /// user follow is listed as well, and can be unfollowed.
+    /// App users follow subjects of types with `"followedBy": "users"`; the server refuses others (`followRefused`). What a service made
+    /// this user follow is listed as well, and can be unfollowed.
     public func follow(_ subject: ActivitySubject) async { await follow(subject, startsHere: false) }
 
     func follow(_ subject: ActivitySubject, startsHere: Bool) async {

@@ -133,7 +133,8 @@ public struct TokenLifecycle: Codable, Sendable, Hashable {
         if let uid = registration.uid { queue.release(uid: uid, now: now) }
     }
 
-    /// The user signs out, disables push or withdraws the permission: a registration that was not sent is dropped, one that may have reached the server is undone.
+    /// The user signs out, disables push or withdraws the permission: a registration that was not sent is dropped, one that may have
+    /// reached the server is undone.
     private mutating func leave(_ now: Timestamp, _ newId: () -> String, _ event: (Bool) -> RegistrationState.Event) -> [Effect] {
         guard let uid = registration.uid else { return apply(event(false), now, newId) }
         let unconfirmed = queue.operations.last { operation in

@@ -1,6 +1,7 @@
 /// What each panel shows of `CookbookSample`'s day, worked out by hand.
 enum GrafanaAnswers {
-    /// Beside the cookbook's day: two writers from nine to almost eleven, a week's few dead tokens, a page that was delivered, one that waits, how far the rules are, a second device, a throttle.
+    /// Beside the cookbook's day: two writers from nine to almost eleven, a week's few dead tokens, a page that was delivered, one that
+    /// waits, how far the rules are, a second device, a throttle.
     static let alsoStored = """
         INSERT INTO writerHeartbeats SELECT minute, gen_random_uuid()
             FROM generate_series('2026-03-10 09:00Z'::timestamptz, '2026-03-10 10:58Z', '1 minute') AS minute, generate_series(1, 2);
@@ -15,13 +16,16 @@ enum GrafanaAnswers {
             ('00000000-0000-0000-0000-000000000001', 1, 'firing', 'r', '2026-03-10 10:04Z', '{}', '{}', 1, '2026-03-10 10:05Z');
         INSERT INTO notifications (alertId, receiver, seq, kind, state, nextAttemptAt, createdAt)
             VALUES ('00000000-0000-0000-0000-000000000001', 'mail', 1, 'firing', 'pending', '2026-03-10 10:05Z', '2026-03-10 10:05Z');
-        INSERT INTO alertRuleProgress VALUES ('A', 'v', '2026-03-10 11:58Z', '2026-03-10 12:00Z'), ('B', 'v', '2026-03-10 11:55Z', '2026-03-10 12:00Z');
+        INSERT INTO alertRuleProgress VALUES
+            ('A', 'v', '2026-03-10 11:58Z', '2026-03-10 12:00Z'), ('B', 'v', '2026-03-10 11:55Z', '2026-03-10 12:00Z');
         INSERT INTO devices VALUES
-            ('u-2', 'tablet', 'android', 'fcm', 'production', 'android.app', 'raw', 'sha256:\(String(repeating: "02", count: 32))', 'inactive',
-             'UNREGISTERED', '2026-03-10 09:00Z', NULL, NULL, '15', '2.0', NULL, 3, '2026-01-01Z', '2026-01-02Z', '2026-01-20Z', '2026-04-20Z');
+            ('u-2', 'tablet', 'android', 'fcm', 'production', 'android.app', 'raw', 'sha256:\(String(repeating: "02", count: 32))',
+             'inactive', 'UNREGISTERED', '2026-03-10 09:00Z', NULL, NULL, '15', '2.0', NULL, 3, '2026-01-01Z', '2026-01-02Z',
+             '2026-01-20Z', '2026-04-20Z');
         INSERT INTO pushSends (sendId, requestId, author, content, contentHash, class, policy, createdAt, notBefore, expiresAt)
             VALUES ('S1', 'r', 'key', '{}', ''::bytea, 'normal', 'at_least_once', '2026-03-10 10:00Z', NULL, '2026-03-11Z');
-        INSERT INTO pushThrottles VALUES ('fcm', '', 120, 'outage', 'ana', '2026-03-10 10:06Z', '2026-03-10 13:00Z', 0, '2026-03-10 10:06Z');
+        INSERT INTO pushThrottles VALUES
+            ('fcm', '', 120, 'outage', 'ana', '2026-03-10 10:06Z', '2026-03-10 13:00Z', 0, '2026-03-10 10:06Z');
         """
 
     static let expected: [String: [String]] = [

@@ -61,7 +61,8 @@ struct Accessibility: Sendable {
         let script = """
             const found = [];
             for (const chart of [...document.querySelectorAll('main svg')].filter(e => !e.parentElement.closest('svg'))) {
-              const words = chart.getAttribute('aria-label') || [...chart.querySelectorAll('title, desc')].map(e => e.textContent).join(' ');
+              const words = chart.getAttribute('aria-label')
+                || [...chart.querySelectorAll('title, desc')].map(e => e.textContent).join(' ');
               if (chart.getAttribute('aria-hidden') !== 'true' && words.length < 20) found.push('a chart without words: ' + words);
             }
             for (const tag of ['header', 'main', 'h1'])

@@ -8,7 +8,7 @@ import TestSupport
 
 /// What the browser tests begin with.
 enum BrowserStory {
-    /// A server without evaluator (the story evaluates), a browser in front of it, and the first stage told.
+    /// A server without evaluator (the story evaluates), a browser in front of it, and the first stage stored.
     static func notify(
         present: IncidentHistory.Present = .recovered,
         _ body: (_ window: BrowserWindow, _ server: RunningServer, _ story: IncidentHistory) async throws -> Void

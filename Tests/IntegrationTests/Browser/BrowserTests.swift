@@ -31,7 +31,7 @@ extension WholeService {
                 try await window.click(".actions a", containing: "Silence")
                 try await window.see("It would mute now")
                 try await window.click("label", containing: "30 min")
-                try await window.type("FCM has told us", into: "#reason")
+                try await window.type("FCM has confirmed it", into: "#reason")
                 try await window.click("main button", containing: "Silence")
                 try await eventually("back at the alert") { try await window.address.contains("/oncall/alerts/") }
 

@@ -173,8 +173,8 @@ struct BrowserWindow: Sendable {
     private func value(_ answer: API.Answer) throws -> Any? {
         let value = answer.json["value"]
         guard answer.status == 200 else {
-            let told = value as? [String: Any]
-            throw Refusal(error: told?["error"] as? String ?? "", description: told?["message"] as? String ?? answer.text)
+            let fault = value as? [String: Any]
+            throw Refusal(error: fault?["error"] as? String ?? "", description: fault?["message"] as? String ?? answer.text)
         }
         return value is NSNull ? nil : value
     }

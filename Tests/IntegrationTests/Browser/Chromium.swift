@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A headless Chromium, driven through chromedriver by the WebDriver protocol. Both are Debian's; `scripts/bootstrap.sh test` installs them.
+/// A headless Chromium, driven through chromedriver by the WebDriver protocol. Both are Debian's; `scripts/bootstrap.sh test` installs
+/// them.
 ///
 /// It resolves no name, so whatever a page should ever ask of another host fails.
 enum Chromium {

@@ -5,11 +5,11 @@ import PushContract
 import TestDatabase
 import Testing
 
-/// An incident that was: FCM answers with server errors for twenty minutes, and is well again. Told in stages, as it came.
+/// An incident that was: FCM answers with server errors for twenty minutes, and is well again. In stages, in the order of its events.
 ///
 /// The pages' clock stands where the story stands, so that an hour passes without waiting for it; what is stored, evaluated and shown is
 /// what would be at that minute. The database's clock is the real one, so that at one stage, the `present`, both are the same: what is done
-/// from there (deliveries, a match, a throttle) is neither an hour old nor yet to come. What comes after the present cannot be told.
+/// from there (deliveries, a match, a throttle) is neither an hour old nor yet to come. Nothing after the present is part of it.
 struct IncidentHistory: Sendable {
     /// Minutes before the present.
     static let quiet = 85

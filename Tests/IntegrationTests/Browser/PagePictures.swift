@@ -11,7 +11,7 @@ struct PagePictures: Sendable {
         var description: String { "\(name)-\(isDark ? "dark" : "light")" }
     }
 
-    /// A telephone and a desk, by day and by night.
+    /// A telephone and a desktop screen, by day and by night.
     static let screens = [false, true].flatMap { dark in
         [
             Screen(name: "phone", width: 390, height: 844, isDark: dark),

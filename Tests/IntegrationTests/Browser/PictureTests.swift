@@ -46,7 +46,7 @@ extension WholeService {
                 try await window.click(".actions a", containing: "Silence")
                 try await window.see("It would mute now")
                 try await tour.look("silence")
-                try await window.type("FCM has told us", into: "#reason")
+                try await window.type("FCM has confirmed it", into: "#reason")
                 try await window.click("main button", containing: "Silence")
                 try await window.see("What to do")
                 try await window.click(".actions button", containing: "Mark as real")

@@ -9,7 +9,8 @@ extension WholeService {
         /// Where something stands on the screen.
         private func top(_ window: BrowserWindow, of heading: String) async throws -> Int {
             let script = """
-                return Math.round([...document.querySelectorAll('main h2')].find(e => e.textContent === arguments[0]).getBoundingClientRect().top)
+                const heading = [...document.querySelectorAll('main h2')].find(e => e.textContent === arguments[0]);
+                return Math.round(heading.getBoundingClientRect().top)
                 """
             return try await window.run(script, [heading]) as? Int ?? -1
         }

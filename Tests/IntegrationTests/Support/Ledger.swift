@@ -5,7 +5,8 @@ import Testing
 struct Ledger {
     let session: any PostgresSession
 
-    /// Combinations of dimensions whose rollup differs from a count over the rows, and minutes whose latencies are not as many as the rollups'.
+    /// Combinations of dimensions whose rollup differs from a count over the rows, and minutes whose latencies are not as many as the
+    /// rollups'.
     func rollupMismatches() async throws -> Int {
         try await session.query(
             """

@@ -31,7 +31,7 @@ struct MatchDay: Sendable {
     var metrics: String { seen.metrics.withLock { $0 } }
     var answers: [String] { seen.answers.withLock { $0 } }
 
-    /// Of all phones: what the simulator was sent to, and what the phones told the API.
+    /// Of all phones: what was sent to the simulator, and what the phones posted to the API.
     var rawTokens: Set<String> {
         var tokens = Set(simulator.requests(provider: .apns).compactMap { $0.token?.lowercased() })
         for phone in followers.phones {

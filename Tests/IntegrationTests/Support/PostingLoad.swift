@@ -2,8 +2,9 @@ import Foundation
 import PushContract
 import Synchronization
 import TestSupport
+import Testing
 
-/// Posters that go on until told to stop, each batch until it is acknowledged, with a journal of what was.
+/// Posters that go on until they are stopped, each batch until it is acknowledged, with a journal of what was.
 ///
 /// The load is bounded: after `limit` acknowledged batches a poster rests. A soak goes at a pace, so that its journal stays checkable.
 final class PostingLoad: Sendable {
@@ -69,6 +70,13 @@ final class PostingLoad: Sendable {
     func progress(_ count: Int, within limit: Duration = .seconds(60)) async throws {
         let before = attempts.count
         try await eventually("\(count) more attempts acknowledged (have \(before))", within: limit) { attempts.count >= before + count }
+    }
+
+    /// Expects that nothing but 503, or no answer, was refused, and that so often at least.
+    func expectUnavailable(atLeast least: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) {
+        let refusals = refusals
+        #expect(Set(refusals.keys).isSubset(of: [0, 503]), "\(refusals)", sourceLocation: sourceLocation)
+        #expect(refusals.values.reduce(0, +) >= least, "\(refusals)", sourceLocation: sourceLocation)
     }
 
     /// Runs `posters` posters while `body` runs. What they are at when it ends is finished or given up, and acknowledged or not.

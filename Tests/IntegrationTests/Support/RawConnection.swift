@@ -12,7 +12,8 @@ enum RawConnection {
         var problems: Int { text.components(separatedBy: "application/problem+json").count - 1 }
     }
 
-    /// Sends each piece, the next one when `answers` of the one before it have arrived, then reads to the end of the connection, at most 20 s.
+    /// Sends each piece, the next one when `answers` of the one before it have arrived, then reads to the end of the connection, at most
+    /// 20 s.
     static func exchange(_ pieces: [(bytes: [UInt8], answers: Int)], port: Int) async -> Answer {
         await withCheckedContinuation { continuation in
             // Reading blocks, which the threads of the concurrency pool must not.
