@@ -50,7 +50,7 @@ struct EnqueueServiceTests {
     func groups() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
-            let enqueueService = bench.enqueueService()
+            let enqueueService = bench.enqueueService(lockLimit: nil)
             var limited = try bench.post(#"{"sendId": "c", "uid": "ann"}"#, by: "limited")
             limited.apps = KeyApps(["another.app"])
             let posts =
@@ -90,13 +90,40 @@ struct EnqueueServiceTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
             try await bench.refuse("INSERT", on: "pushSends", when: "NEW.sendId = 'bad'")
-            let enqueueService = bench.enqueueService()
+            let enqueueService = bench.enqueueService(lockLimit: nil)
             let posts = try ["a", "bad", "b"].map { try bench.post(#"{"sendId": "\#($0)", "uid": "ann"}"#) }
             try await withServices([enqueueService]) {
                 let answers = try await submitTogether(posts, to: enqueueService, bench)
                 #expect(answers.keys.sorted() == [-1, 0, 2])
             }
             #expect(try await bench.count("pushSends") == 3)
+        }
+    }
+
+    @Test("a send that needs a key which another transaction has locked delays no other, and is stored when the key is free")
+    func lockedKey() async throws {
+        try await SendingBench.with { bench in
+            for name in ["ann", "bob"] { try await bench.register(name, "\(name)-phone", token: SendingBench.token(name == "ann" ? 1 : 2)) }
+            try await bench.enqueue(#"{"sendId": "before", "uid": "ann", "collapseId": "score"}"#)
+            let enqueueService = bench.enqueueService()
+            try await withServices([enqueueService]) {
+                try await bench.pool.withTransaction { blocker in
+                    try await blocker.execute("SELECT FROM pushNewest FOR UPDATE")
+                    async let locked = enqueueService.submit(bench.post(#"{"sendId": "locked", "uid": "ann", "collapseId": "score"}"#))
+                    try await eventually("it waits for the key") {
+                        try await !bench.pool.query("SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'").isEmpty
+                    }
+                    let others = [
+                        #"{"sendId": "plain", "uid": "bob"}"#, #"{"sendId": "critical", "uid": "ann", "class": "critical"}"#,
+                        #"{"sendId": "other-key", "uid": "bob", "collapseId": "score"}"#,
+                    ]
+                    for json in others { #expect(describe(try await enqueueService.submit(try bench.post(json))) == ["accepted"]) }
+                    #expect(try await bench.count("pushSends") == 4)
+                    try await blocker.execute("COMMIT")
+                    #expect(describe(try await locked) == ["accepted"])
+                }
+            }
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
         }
     }
 
