@@ -2,7 +2,7 @@ import Foundation
 import Metrics
 import Synchronization
 
-/// Writes lines to a descriptor, whole and one at a time. Where nobody reads on, as behind a pipe whose reader has stopped, it waits for a moment
+/// Writes lines to a descriptor, whole and one at a time. Where nobody reads, as behind a pipe whose reader has stopped, it waits for a moment
 /// and then drops lines: a thread that blocks in `write` is one of the few that serve requests, evaluate alerts and send.
 ///
 /// Safe to use from any thread.
@@ -23,19 +23,19 @@ final class LogOutput: Sendable {
     private static let droppedLines = Counter(label: "pushwatch_log_lines_dropped_total")
 
     private let descriptor: Int32
-    private let notice: @Sendable (_ dropped: Int) -> String
+    private let missing: @Sendable (_ lines: Int) -> String
     private let state = Mutex(State())
 
-    /// - Parameter notice: the line that says how many are missing, before the next one.
-    init(descriptor: Int32, notice: @escaping @Sendable (_ dropped: Int) -> String) {
+    /// - Parameter missing: the line that says how many are missing, before the next one.
+    init(descriptor: Int32, missing: @escaping @Sendable (_ lines: Int) -> String) {
         self.descriptor = descriptor
-        self.notice = notice
+        self.missing = missing
     }
 
     func write(_ line: String) {
         let isWritten = state.withLock { state in
             var text = line
-            if state.dropped > 0 { text = notice(state.dropped) + text }
+            if state.dropped > 0 { text = missing(state.dropped) + text }
             if state.isInLine { text = "\n" + text }
             let all = text.utf8.count
             let written = write(text, &state)
@@ -57,7 +57,7 @@ final class LogOutput: Sendable {
         var text = text
         return text.withUTF8 { bytes in
             var rest = UnsafeRawBufferPointer(bytes)[...]
-            while !rest.isEmpty, isWritable(&state) {
+            while !rest.isEmpty, isReady(&state) {
                 let part = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.portion))
                 let written = Foundation.write(descriptor, part.baseAddress, part.count)
                 // An error is ignored: there is nowhere left to report it.
@@ -68,7 +68,7 @@ final class LogOutput: Sendable {
         }
     }
 
-    private func isWritable(_ state: inout State) -> Bool {
+    private func isReady(_ state: inout State) -> Bool {
         let now = ContinuousClock.now
         let mayWait = now >= state.waitsAgainAt
         var look = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
