@@ -68,8 +68,8 @@ struct ServerParts: Sendable {
         replica = pools.replica.map { [pools] in
             ReplicaWatch(pool: $0, primary: pools.readers, mostLag: configuration.readersLag, logger: logger)
         }
-        admin = PostgresPool(
-            configuration: configuration.postgres(configuration.adminDatabaseURL, maxConnections: 2, applicationName: "pushwatch admin"),
+        admin = DatabasePools.admin(
+            configuration.postgres(configuration.adminDatabaseURL, applicationName: "pushwatch admin"),
             logger: logger
         )
         var toReceivers = CurlClientConfiguration()

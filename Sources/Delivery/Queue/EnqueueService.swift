@@ -7,8 +7,8 @@ import ServiceLifecycle
 /// Takes in the sends of callers: what comes at once is stored in one transaction, critical sends first, and goes straight to its provider
 /// where this process has slots for it and nothing waits before it.
 ///
-/// Large requests have a transaction of their own, so that nobody waits for them. Without `run` all have one. A request that needs a lock which
-/// others hold is tried again by itself, so that the others do not wait with it.
+/// Large requests have a transaction of their own, so that nobody waits for them, and never all connections. Without `run` all have one. A
+/// request that needs a lock which others hold is tried again by itself, so that the others do not wait with it.
 package struct EnqueueService: Service {
     /// How long a transaction of several requests waits for a lock: longer than a commit usually takes.
     package static let lockLimit = Duration.milliseconds(100)
@@ -26,6 +26,8 @@ package struct EnqueueService: Service {
     /// Requests that met a lock: each in a transaction of its own, all on one connection. Those that come first go before those that were
     /// tried before.
     private let locked: GroupCommit<ExpectedPost, SendPostWriter.Answer>
+    /// Of large requests.
+    private let turns: Turns
 
     /// - Parameters:
     ///   - check: refuses what a provider would refuse.
@@ -42,6 +44,7 @@ package struct EnqueueService: Service {
     ) {
         let writer = SendPostWriter(store: store, check: check, dispatcher: dispatcher, wake: wake, logger: logger)
         self.writer = writer
+        turns = Turns(Self.turns(connections: store.pool.configuration.maxConnections))
         group = GroupCommit(limit: Self.limit) { posts in
             await WorkDeadline.$current.withValue(WorkDeadline(WorkDeadline.requestLimit)) {
                 await writer.write(posts, lockLimit: lockLimit)
@@ -69,8 +72,13 @@ package struct EnqueueService: Service {
         }
     }
 
+    /// Three writers of attempts keep a connection each; one is left to small requests, one to all else.
+    static func turns(connections: Int) -> Int { max(1, connections - 5) }
+
     /// Requests that wait for a transaction.
     var waiting: Int { group.count }
+    /// Large ones that wait for others of them.
+    var waitingForTurns: Int { turns.waiting }
 
     /// Returns when the sends are stored. Throws `StoredInPart` where those of a part are, and the next could not be.
     func submit(_ post: SendPost) async throws -> [SendReceipt] {
@@ -100,12 +108,20 @@ package struct EnqueueService: Service {
         let isOne = post.requests.allSatisfy(\.target.isOne)
         let isCritical = post.requests.contains { $0.deliveryClass == .critical }
         let expected = ExpectedPost(post: post, sends: isOne && !isCritical ? await writer.expectSlots(post.requests.count) : 0)
-        if isOne, post.requests.count <= Self.largest, let answer = await group.submitIfOpen(expected, isCritical: isCritical) {
+        guard isOne, post.requests.count <= Self.largest else { return try await submit(large: expected) }
+        if let answer = await group.submitIfOpen(expected, isCritical: isCritical) {
             do { return try answer.get() } catch let error as PostgresError where error.code == .lockNotAvailable {
                 return try await submit(locked: post)
             }
         }
         return try await writer.write([expected])[0].get()
+    }
+
+    private func submit(large expected: ExpectedPost) async throws -> [SendReceipt] {
+        let end = WorkDeadline.current?.end ?? .now + WorkDeadline.requestLimit
+        if let answer = await turns.run(before: end, { await writer.write([expected])[0] }) { return try answer.get() }
+        writer.settleExpected(expected.sends)
+        throw PostgresError(.poolExhausted, "other large requests took the time for this one")
     }
 
     /// Tries until the lock is free, or the time for the request is over.
@@ -154,6 +170,8 @@ private struct SendPostWriter: Sendable {
         await dispatcher.expectSlots(sends)
         return sends
     }
+
+    func settleExpected(_ sends: Int) { dispatcher?.settleExpected(sends) }
 
     /// An answer for each.
     ///

@@ -106,13 +106,11 @@ struct EnqueueServiceTests {
             for name in ["ann", "bob"] { try await bench.register(name, "\(name)-phone", token: SendingBench.token(name == "ann" ? 1 : 2)) }
             try await bench.enqueue(#"{"sendId": "before", "uid": "ann", "collapseId": "score"}"#)
             let enqueueService = bench.enqueueService()
-            try await withServices([enqueueService]) {
+            try await withServices([enqueueService], within: WorkDeadline(.seconds(600))) {
                 try await bench.pool.withTransaction { blocker in
                     try await blocker.execute("SELECT FROM pushNewest FOR UPDATE")
                     async let locked = enqueueService.submit(bench.post(#"{"sendId": "locked", "uid": "ann", "collapseId": "score"}"#))
-                    try await eventually("it waits for the key") {
-                        try await !bench.pool.query("SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'").isEmpty
-                    }
+                    try await eventually("it waits for the key") { try await bench.waitingForLocks() == 1 }
                     let others = [
                         #"{"sendId": "plain", "uid": "bob"}"#, #"{"sendId": "critical", "uid": "ann", "class": "critical"}"#,
                         #"{"sendId": "other-key", "uid": "bob", "collapseId": "score"}"#,
@@ -125,6 +123,55 @@ struct EnqueueServiceTests {
             }
             #expect(try await bench.deliveriesOutOfPlace() == 0)
         }
+    }
+
+    @Test("large requests that wait for a lock leave connections to others, and are stored when it is free")
+    func largeRequests() async throws {
+        try await SendingBench.with { bench in
+            for number in 0..<21 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            try await bench.enqueue(#"{"sendId": "before", "uid": "user-0", "collapseId": "score"}"#)
+            let enqueueService = bench.enqueueService()
+            let connections = bench.pool.configuration.maxConnections
+            try await withServices([enqueueService], within: WorkDeadline(.seconds(600))) {
+                try await bench.pool.withTransaction { blocker in
+                    try await blocker.execute("SELECT FROM pushNewest FOR UPDATE")
+                    try await withThrowingTaskGroup(of: [String].self) { tasks in
+                        for large in 0..<connections {
+                            let items = (0..<21).map { #"{"sendId": "l\#(large)-\#($0)", "uid": "user-\#($0)", "collapseId": "score"}"# }
+                            let post = try bench.post("[" + items.joined(separator: ",") + "]")
+                            tasks.addTask { describe(try await enqueueService.submit(post)) }
+                        }
+                        let turns = EnqueueService.turns(connections: connections)
+                        try await eventually("as many as may wait for the lock") { try await bench.waitingForLocks() == turns }
+                        try await eventually("the others wait for their turns") { enqueueService.waitingForTurns == connections - turns }
+                        let small = try await enqueueService.submit(try bench.post(#"{"sendId": "s", "uid": "user-1"}"#))
+                        #expect(describe(small) == ["accepted"])
+                        try await blocker.execute("COMMIT")
+                        for try await receipts in tasks { #expect(receipts == Array(repeating: "accepted", count: 21)) }
+                    }
+                }
+            }
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("who finds no turn in time leaves it to those behind, and one that is given back goes to the one that came first")
+    func turns() async throws {
+        let turns = Turns(1)
+        let (began, end) = (WakeSignal(), WakeSignal())
+        async let first = turns.run(before: .now + .seconds(600)) {
+            began.signal()
+            await end.wait(upTo: .seconds(600))
+            return 1
+        }
+        await began.wait(upTo: .seconds(600))
+        #expect(await turns.run(before: .now) { 2 } == nil)
+        async let third = turns.run(before: .now + .seconds(600)) { 3 }
+        try await eventually("it waits") { turns.waiting == 1 }
+        end.signal()
+        #expect(await first == 1)
+        #expect(await third == 3)
+        #expect(await turns.run(before: .now) { 4 } == 4)
     }
 
     @Test(
@@ -283,6 +330,11 @@ struct EnqueueServiceTests {
 }
 
 extension SendingBench {
+    /// Sessions that wait for a lock.
+    fileprivate func waitingForLocks() async throws -> Int {
+        try await pool.query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").count
+    }
+
     /// Makes the database refuse some rows.
     func refuse(_ event: String, on table: String, when condition: String) async throws {
         try await pool.execute(
