@@ -36,7 +36,7 @@ struct PoolTests {
             _ = try await pool.query("SELECT 1")
             let served = try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in 0..<20 {
-                    group.addTask { try await pool.query("SELECT \(number) FROM pg_sleep(0.005)")[0].decode(Int.self) }
+                    group.addTask { try await pool.query("SELECT \(number)::bigint FROM pg_sleep(0.005)")[0].decode(Int.self) }
                 }
                 return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
             }
