@@ -330,11 +330,6 @@ struct EnqueueServiceTests {
 }
 
 extension SendingBench {
-    /// Sessions that wait for a lock.
-    fileprivate func waitingForLocks() async throws -> Int {
-        try await pool.query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").count
-    }
-
     /// Makes the database refuse some rows.
     func refuse(_ event: String, on table: String, when condition: String) async throws {
         try await pool.execute(
