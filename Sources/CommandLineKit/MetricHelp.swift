@@ -11,6 +11,7 @@ enum MetricHelp {
         "pushwatch_http_requests_total": "Requests answered.",
         "pushwatch_http_request_duration_seconds": "Time until the answer to a request is ready.",
         "pushwatch_http_connections_refused_total": "Connections closed because of http.connections or http.connectionsPerAddress.",
+        "pushwatch_log_lines_dropped_total": "Lines of the log that were not written because nobody read it.",
         // Attempts
         "pushwatch_attempts_total": "Reported attempts.",
         "pushwatch_attempts_labels_folded_total": "Attempts counted under a common label because their key has too many labels.",

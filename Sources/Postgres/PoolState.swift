@@ -24,6 +24,8 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
     private(set) var idle: [Connection] = []
     /// Connections in use or being opened.
     private(set) var taken = 0
+    /// Of these, connections being opened.
+    private var opening = 0
     private(set) var waiters: [(id: UInt64, waiter: Waiter)] = []
     private(set) var isClosed = false
     private var lastWaiterID: UInt64 = 0
@@ -34,6 +36,8 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
 
     var waiting: Int { waiters.count }
     var open: Int { idle.count + taken }
+    /// Whether there is a connection, which may have to be waited for.
+    var hasConnection: Bool { !idle.isEmpty || taken > opening }
 
     mutating func acquire(now: Timestamp) -> Acquire {
         if isClosed { return .closed }
@@ -42,13 +46,14 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
             return .use(connection)
         }
         guard taken < limit else { return .wait }
-        if let error = refusal(now: now) { return .refuse(error) }
+        if let error = backOff.refusal(now: now) { return hasConnection ? .wait : .refuse(error) }
         taken += 1
+        opening += 1
         return .open
     }
 
-    /// Why a caller would get no connection now: none is idle, and one could not be opened a moment ago.
-    func refusal(now: Timestamp) -> PostgresError? { idle.isEmpty && taken < limit ? backOff.refusal(now: now) : nil }
+    /// Why a caller would get no connection now: there is none, and one could not be opened a moment ago.
+    func refusal(now: Timestamp) -> PostgresError? { !hasConnection && taken < limit ? backOff.refusal(now: now) : nil }
 
     /// A connection that was handed out turned out to be broken before it was used.
     mutating func discarded() { taken -= 1 }
@@ -57,6 +62,7 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
     mutating func passOnOpening() -> Waiter? {
         if !isClosed, !waiters.isEmpty { return waiters.removeFirst().waiter }
         taken -= 1
+        opening -= 1
         return nil
     }
 
@@ -89,6 +95,7 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
             taken -= 1
             if !isClosed, !waiters.isEmpty {
                 taken += 1
+                opening += 1
                 return .open(waiters.removeFirst().waiter)
             }
             return .close(connection)
@@ -99,11 +106,15 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
         return .keep
     }
 
-    mutating func opened() { backOff.succeeded() }
+    mutating func opened() {
+        opening -= 1
+        backOff.succeeded()
+    }
 
-    /// A connection could not be opened: every waiter hears the same, instead of trying one after the other.
+    /// A connection could not be opened: every waiter hears the same, instead of trying one after the other, unless others are in use.
     mutating func failedToOpen(_ error: PostgresError, now: Timestamp) -> [Waiter] {
         taken -= 1
+        opening -= 1
         backOff.failed(error, now: now)
         guard taken == 0 else { return [] }
         defer { waiters = [] }

@@ -76,15 +76,15 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
                 guard connection.hasPendingInput else { return connection }
                 // The server ended it while it was idle.
                 state.withLock { $0.discarded() }
-            case .open: return try await open()
+            case .open: if let connection = try await open() { return connection }
             case .refuse(let error): throw error
             case .closed: throw PostgresError(.connectionFailure, "the pool is closed")
-            case .wait: return try await waitForConnection()
+            case .wait: if let connection = try await waitForConnection() { return connection }
             }
         }
     }
 
-    private func waitForConnection() async throws -> PostgresConnection {
+    private func waitForConnection() async throws -> PostgresConnection? {
         let start = ContinuousClock.now
         defer { waits.recordNanoseconds((ContinuousClock.now - start).microseconds * 1000) }
         guard let connection = try await wait() else { return try await open() }
@@ -130,7 +130,8 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
         if let outcome { continuation.resume(with: outcome) }
     }
 
-    private func open() async throws -> PostgresConnection {
+    /// Nil where none could be opened, as at `max_connections`, and there is another, which can be waited for.
+    private func open() async throws -> PostgresConnection? {
         // A connection attempt cannot be cut short: it is begun only while there is time for one that hangs.
         if let end = WorkDeadline.current?.end, end - .now < .seconds(configuration.connectTimeoutSeconds) {
             state.withLock { $0.passOnOpening() }?.resume(returning: nil)
@@ -142,9 +143,10 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
             return connection
         } catch {
             let cause = error as? PostgresError ?? PostgresError(.connectionFailure, "\(error)")
-            let waiters = state.withLock { $0.failedToOpen(cause, now: .now()) }
+            let (waiters, hasConnection) = state.withLock { ($0.failedToOpen(cause, now: .now()), $0.hasConnection) }
             for waiter in waiters { waiter.resume(throwing: cause) }
-            throw cause
+            guard hasConnection else { throw cause }
+            return nil
         }
     }
 

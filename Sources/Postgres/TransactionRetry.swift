@@ -35,6 +35,11 @@ package struct TransactionRetry: Sendable {
         TransactionRetry(attempts: attempts, backoff: backoff) { isRetryable($0) || isAlsoRetryable($0) }
     }
 
+    /// Does not retry this failure.
+    package func except(_ code: PostgresError.Code) -> TransactionRetry {
+        TransactionRetry(attempts: attempts, backoff: backoff) { $0.code != code && isRetryable($0) }
+    }
+
     /// Runs `body`, again from its start for the failures that allow it, while the request it works for can still be answered.
     ///
     /// - Parameter onRetry: before the wait, with the number of failures so far.

@@ -20,8 +20,8 @@ struct DatabaseParts: Sendable {
             logger: logger
         )
         self.pools = pools
-        admin = PostgresPool(
-            configuration: configuration.postgres(configuration.adminDatabaseURL, maxConnections: 2, applicationName: "pushwatch admin"),
+        admin = DatabasePools.admin(
+            configuration.postgres(configuration.adminDatabaseURL, applicationName: "pushwatch admin"),
             logger: logger
         )
         heartbeat = DatabaseHeartbeat(pool: pools.health, writers: pools.ingest, logger: logger)

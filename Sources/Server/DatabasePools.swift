@@ -58,6 +58,15 @@ struct DatabasePools: Sendable {
         }
     }
 
+    /// For partitions and analysts' sessions. The rotation of the ledger locks out all writers of attempts: not for long if its instance is
+    /// stopped meanwhile.
+    static func admin(_ configuration: PostgresConfiguration, logger: Logger) -> PostgresPool {
+        var own = configuration
+        own.maxConnections = 2
+        own.idleTransactionTimeout = idleTransactionTimeout
+        return PostgresPool(configuration: own, logger: logger)
+    }
+
     /// How the connections of an instance are divided.
     struct Sizes: Equatable {
         static let least = 16

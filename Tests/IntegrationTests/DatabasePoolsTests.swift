@@ -24,8 +24,9 @@ struct DatabasePoolsTests {
     func silent() async throws {
         try await withDatabaseURL { url in
             let pools = DatabasePools(url: url, total: 16, logger: .silent)
-            defer { for pool in pools.all { pool.close() } }
-            for pool in pools.all {
+            let admin = DatabasePools.admin(PostgresConfiguration(url: url), logger: .silent)
+            defer { for pool in pools.all + [admin] { pool.close() } }
+            for pool in pools.all + [admin] {
                 let setting = try await pool.query("SHOW idle_in_transaction_session_timeout")[0].decode(String.self)
                 #expect(setting == "5s")
             }

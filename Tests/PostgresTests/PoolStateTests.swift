@@ -75,6 +75,22 @@ struct PoolStateTests {
         #expect(outcome(state.release(7, reusable: true)) == "hand 7 to a")
     }
 
+    @Test("while another connection is in use callers wait for it, also when none can be opened, as at max_connections")
+    func noneToOpen() {
+        var state = State(limit: 3)
+        #expect(outcome(state.acquire(now: now)) == "open")
+        state.opened()
+        #expect(outcome(state.acquire(now: now)) == "open")
+        #expect(state.failedToOpen(away, now: now).isEmpty)
+        #expect(state.hasConnection && state.refusal(now: now) == nil)
+        #expect(outcome(state.acquire(now: now)) == "wait")
+        #expect(state.enqueue("a", id: state.reserveWaiter()) == nil)
+        #expect(outcome(state.release(7, reusable: true)) == "hand 7 to a")
+        #expect(outcome(state.release(7, reusable: false)) == "close 7")
+        #expect(!state.hasConnection && state.refusal(now: now) != nil)
+        #expect(outcome(state.acquire(now: now)) == "refuse")
+    }
+
     @Test("a connection found broken while idle frees its place")
     func discarded() {
         var state = State(limit: 1)

@@ -24,6 +24,27 @@ struct PoolTests {
         }
     }
 
+    @Test("while the server takes no further connection, all are served by those that are open")
+    func serverIsFull() async throws {
+        try await withDatabaseURL(migrated: false) { url in
+            let owner = try await PostgresConnection.connect(PostgresConfiguration(url: url))
+            let role = "limited_\(UInt32.random(in: 0..<UInt32.max))"
+            try await owner.executeScript("CREATE ROLE \(role) LOGIN CONNECTION LIMIT 1")
+            let limited = url + (url.contains("?") ? "&" : "?") + "user=\(role)"
+            let pool = PostgresPool(configuration: PostgresConfiguration(url: limited, maxConnections: 4), logger: .silent)
+            defer { pool.close() }
+            _ = try await pool.query("SELECT 1")
+            let served = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<20 {
+                    group.addTask { try await pool.query("SELECT \(number)::bigint FROM pg_sleep(0.005)")[0].decode(Int.self) }
+                }
+                return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
+            }
+            #expect(served.count == 20)
+            try await owner.executeScript("DROP ROLE \(role)")
+        }
+    }
+
     @Test("waiters are served in the order they came")
     func order() async throws {
         try await withDatabase(migrated: false, maxConnections: 1) { pool in

@@ -20,7 +20,8 @@ package enum JWKSEndpoint {
     package static func loader(url: String, client: CurlClient) throws(Failure) -> UserTokenVerifier.Loader {
         guard url.hasPrefix("https://") else { throw .notHTTPS(url) }
         return {
-            let request = OutboundRequest(method: "GET", url: url, headers: [("accept", "application/json")], timeout: .seconds(10))
+            var request = OutboundRequest(method: "GET", url: url, headers: [("accept", "application/json")], timeout: .seconds(10))
+            request.connectionGroup = "keys of users"
             let response = try await client.send(request)
             guard response.status == 200 else { throw Failure.status(response.status) }
             return response.body

@@ -27,12 +27,24 @@ extension SendStore {
 
     /// The same for several callers in one transaction, which succeeds or fails for all. No two may name the same send.
     ///
-    /// - Parameter direct: what may be leased at once rather than wait in the queue.
+    /// - Parameters:
+    ///   - direct: what may be leased at once rather than wait in the queue.
+    ///   - lockLimit: throws `lockNotAvailable` when a lock is waited for longer; nil: as long as a statement may take.
     /// - Returns: the receipts of each.
-    func enqueue(_ posts: [SendPost], direct: DirectLeases? = nil, check: @escaping PayloadCheck) async throws -> [[SendReceipt]] {
+    func enqueue(
+        _ posts: [SendPost],
+        direct: DirectLeases? = nil,
+        lockLimit: Duration? = nil,
+        check: @escaping PayloadCheck
+    ) async throws -> [[SendReceipt]] {
         guard posts.contains(where: { !$0.requests.isEmpty }) else { return posts.map { _ in [] } }
-        return try await pool.performTransaction { [cipher, texts, bulkThreshold, expectation, fanOutSizes] connection in
+        let retry = lockLimit == nil ? TransactionRetry.conflicts : .conflicts.except(.lockNotAvailable)
+        return try await pool.performTransaction(retrying: retry) {
+            [cipher, texts, bulkThreshold, expectation, fanOutSizes] connection in
             direct?.reset()
+            if let lockLimit {
+                try connection.executeLater("SET LOCAL lock_timeout = \(raw: String(lockLimit.microseconds / 1000))")
+            }
             var enqueueing = Enqueueing(
                 posts,
                 cipher: cipher,

@@ -7,21 +7,17 @@ package enum LogBootstrap {
     /// - Parameter format: nil picks `human` on a terminal and `logfmt` elsewhere.
     package static func bootstrap(level: Logger.Level = .info, format: LogFormat? = nil) {
         let format = format ?? .automatic
-        LoggingSystem.bootstrap { label in
-            StandardErrorLogHandler(logLevel: level, label: label, format: format, write: writeToStandardError)
+        let output = LogOutput(descriptor: STDERR_FILENO) { dropped in
+            LogLine(
+                time: Date(),
+                level: .warning,
+                label: "pushwatch",
+                message: "lines of this log are missing here: nobody read it",
+                metadata: [(key: "lines", value: "\(dropped)")]
+            ).text(format) + "\n"
         }
-    }
-
-    /// One `write` a line, so that lines do not mix. An error is ignored: there is nowhere left to report it.
-    private static func writeToStandardError(_ line: String) {
-        var line = line
-        line.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)[...]
-            while !rest.isEmpty {
-                let written = Foundation.write(STDERR_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if written <= 0 { return }
-                rest = rest.dropFirst(written)
-            }
+        LoggingSystem.bootstrap { label in
+            StandardErrorLogHandler(logLevel: level, label: label, format: format, write: output.write)
         }
     }
 }

@@ -22,9 +22,10 @@ struct FeedReader: Sendable {
     mutating func read(_ send: (OutboundRequest) async throws -> OutboundResponse) async -> FetchResult {
         do {
             let headers = [("accept", "application/json")] + (try feed.requestHeaders()) + validators
-            return take(
-                try await send(OutboundRequest(method: "GET", url: feed.url, headers: HeaderFields(headers), timeout: .seconds(10)))
-            )
+            var request = OutboundRequest(method: "GET", url: feed.url, headers: HeaderFields(headers), timeout: .seconds(10))
+            // Feeds of a host that hangs take no connections from those of others.
+            request.connectionGroup = "feeds of \(URL(string: feed.url)?.host ?? "")"
+            return take(try await send(request))
         } catch {
             return .failed("\(error)", retryAfter: nil)
         }

@@ -50,7 +50,7 @@ struct EnqueueServiceTests {
     func groups() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
-            let enqueueService = bench.enqueueService()
+            let enqueueService = bench.enqueueService(lockLimit: nil)
             var limited = try bench.post(#"{"sendId": "c", "uid": "ann"}"#, by: "limited")
             limited.apps = KeyApps(["another.app"])
             let posts =
@@ -90,7 +90,7 @@ struct EnqueueServiceTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
             try await bench.refuse("INSERT", on: "pushSends", when: "NEW.sendId = 'bad'")
-            let enqueueService = bench.enqueueService()
+            let enqueueService = bench.enqueueService(lockLimit: nil)
             let posts = try ["a", "bad", "b"].map { try bench.post(#"{"sendId": "\#($0)", "uid": "ann"}"#) }
             try await withServices([enqueueService]) {
                 let answers = try await submitTogether(posts, to: enqueueService, bench)
@@ -98,6 +98,80 @@ struct EnqueueServiceTests {
             }
             #expect(try await bench.count("pushSends") == 3)
         }
+    }
+
+    @Test("a send that needs a key which another transaction has locked delays no other, and is stored when the key is free")
+    func lockedKey() async throws {
+        try await SendingBench.with { bench in
+            for name in ["ann", "bob"] { try await bench.register(name, "\(name)-phone", token: SendingBench.token(name == "ann" ? 1 : 2)) }
+            try await bench.enqueue(#"{"sendId": "before", "uid": "ann", "collapseId": "score"}"#)
+            let enqueueService = bench.enqueueService()
+            try await withServices([enqueueService], within: WorkDeadline(.seconds(600))) {
+                try await bench.pool.withTransaction { blocker in
+                    try await blocker.execute("SELECT FROM pushNewest FOR UPDATE")
+                    async let locked = enqueueService.submit(bench.post(#"{"sendId": "locked", "uid": "ann", "collapseId": "score"}"#))
+                    try await eventually("it waits for the key") { try await bench.waitingForLocks() == 1 }
+                    let others = [
+                        #"{"sendId": "plain", "uid": "bob"}"#, #"{"sendId": "critical", "uid": "ann", "class": "critical"}"#,
+                        #"{"sendId": "other-key", "uid": "bob", "collapseId": "score"}"#,
+                    ]
+                    for json in others { #expect(describe(try await enqueueService.submit(try bench.post(json))) == ["accepted"]) }
+                    #expect(try await bench.count("pushSends") == 4)
+                    try await blocker.execute("COMMIT")
+                    #expect(describe(try await locked) == ["accepted"])
+                }
+            }
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("large requests that wait for a lock leave connections to others, and are stored when it is free")
+    func largeRequests() async throws {
+        try await SendingBench.with { bench in
+            for number in 0..<21 { try await bench.register("user-\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            try await bench.enqueue(#"{"sendId": "before", "uid": "user-0", "collapseId": "score"}"#)
+            let enqueueService = bench.enqueueService()
+            let connections = bench.pool.configuration.maxConnections
+            try await withServices([enqueueService], within: WorkDeadline(.seconds(600))) {
+                try await bench.pool.withTransaction { blocker in
+                    try await blocker.execute("SELECT FROM pushNewest FOR UPDATE")
+                    try await withThrowingTaskGroup(of: [String].self) { tasks in
+                        for large in 0..<connections {
+                            let items = (0..<21).map { #"{"sendId": "l\#(large)-\#($0)", "uid": "user-\#($0)", "collapseId": "score"}"# }
+                            let post = try bench.post("[" + items.joined(separator: ",") + "]")
+                            tasks.addTask { describe(try await enqueueService.submit(post)) }
+                        }
+                        let turns = EnqueueService.turns(connections: connections)
+                        try await eventually("as many as may wait for the lock") { try await bench.waitingForLocks() == turns }
+                        try await eventually("the others wait for their turns") { enqueueService.waitingForTurns == connections - turns }
+                        let small = try await enqueueService.submit(try bench.post(#"{"sendId": "s", "uid": "user-1"}"#))
+                        #expect(describe(small) == ["accepted"])
+                        try await blocker.execute("COMMIT")
+                        for try await receipts in tasks { #expect(receipts == Array(repeating: "accepted", count: 21)) }
+                    }
+                }
+            }
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("who finds no turn in time leaves it to those behind, and one that is given back goes to the one that came first")
+    func turns() async throws {
+        let turns = Turns(1)
+        let (began, end) = (WakeSignal(), WakeSignal())
+        async let first = turns.run(before: .now + .seconds(600)) {
+            began.signal()
+            await end.wait(upTo: .seconds(600))
+            return 1
+        }
+        await began.wait(upTo: .seconds(600))
+        #expect(await turns.run(before: .now) { 2 } == nil)
+        async let third = turns.run(before: .now + .seconds(600)) { 3 }
+        try await eventually("it waits") { turns.waiting == 1 }
+        end.signal()
+        #expect(await first == 1)
+        #expect(await third == 3)
+        #expect(await turns.run(before: .now) { 4 } == 4)
     }
 
     @Test(

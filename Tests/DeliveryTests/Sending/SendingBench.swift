@@ -94,8 +94,19 @@ struct SendingBench {
     }
 
     /// Refuses no payload.
-    func enqueueService(_ dispatcher: SendDispatcher? = nil, logger: Logger = .silent) -> EnqueueService {
-        EnqueueService(store: store, check: { _, _ in nil }, dispatcher: dispatcher, wake: WakeSignal(), logger: logger)
+    func enqueueService(
+        _ dispatcher: SendDispatcher? = nil,
+        lockLimit: Duration? = EnqueueService.lockLimit,
+        logger: Logger = .silent
+    ) -> EnqueueService {
+        EnqueueService(
+            store: store,
+            check: { _, _ in nil },
+            dispatcher: dispatcher,
+            wake: WakeSignal(),
+            lockLimit: lockLimit,
+            logger: logger
+        )
     }
 
     /// Refuses no payload, and knows no provider.

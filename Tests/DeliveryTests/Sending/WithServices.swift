@@ -1,13 +1,20 @@
+import ServiceKit
 import ServiceLifecycle
 import TestDatabase
 
 /// Runs services while `body` works, and ends them.
-func withServices(_ services: [any Service], _ body: @Sendable @escaping () async throws -> Void) async throws {
+///
+/// - Parameter deadline: of the requests that `body` makes.
+func withServices(
+    _ services: [any Service],
+    within deadline: WorkDeadline? = nil,
+    _ body: @Sendable @escaping () async throws -> Void
+) async throws {
     let group = ServiceGroup(configuration: .init(services: services, logger: .silent))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
         tasks.addTask { try await group.run() }
         do {
-            try await body()
+            try await WorkDeadline.$current.withValue(deadline) { try await body() }
         } catch {
             await group.triggerGracefulShutdown()
             throw error

@@ -54,6 +54,32 @@ import Testing
         #expect(lines.first?.hasSuffix("level=info logger=test msg=hello a=1 b=2 dbPassword=***\n") == true)
     }
 
+    @Test("a log that nobody reads delays nobody: lines are dropped, and their number is written when it is read again")
+    func unread() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        let output = LogOutput(descriptor: ends[1]) { "\($0) missing\n" }
+        // More than a pipe takes; one of them does not fit into what is left.
+        let lines = (1...40).map { "\($0) " + String(repeating: "x", count: 9_000) + "\n" }
+        for line in lines { output.write(line) }
+        func read() -> String {
+            var buffer = [UInt8](repeating: 0, count: 1 << 20)
+            let count = Foundation.read(ends[0], &buffer, buffer.count)
+            return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+        }
+        let first = read()
+        output.write("again\n")
+        let second = read()
+        let whole = lines.prefix { first.contains($0) }.count
+        #expect(whole > 0 && whole < 40)
+        #expect(second.hasSuffix("\(40 - whole) missing\nagain\n"))
+        let isCut = !first.hasSuffix("\n")
+        #expect(second.hasPrefix("\n") == isCut)
+        output.write("last\n")
+        #expect(read() == "last\n")
+    }
+
     private final class Sink: Sendable {
         private let state = Mutex<[String]>([])
         func add(_ line: String) { state.withLock { $0.append(line) } }

@@ -32,6 +32,22 @@ struct ScoreFeedPollerTests {
         #expect(pollInterval.wait(after: .same, now: now + .seconds(401)) == .seconds(5))
     }
 
+    @Test("feeds of one host share connections, and with no other host: one that hangs takes none of theirs")
+    func connections() async {
+        func group(_ url: String) async -> String? {
+            var reader = FeedReader(ScoreFeed(url: url))
+            var group: String?
+            _ = await reader.read { request in
+                group = request.connectionGroup
+                return OutboundResponse(status: 304)
+            }
+            return group
+        }
+        let groups = await [group("https://a.example/1?key=x"), group("https://a.example/2"), group("https://b.example/1")]
+        #expect(groups[0] == groups[1] && groups[1] != groups[2])
+        #expect(!groups.contains(nil) && !groups.contains(""))
+    }
+
     /// A feed that answers as a web server would, and remembers what it was asked.
     private final class Feed: Sendable {
         struct State {
