@@ -47,6 +47,8 @@ struct KeyAppsTests {
         let limited = KeyApps(["a", "b"])
         #expect(limited.contains("a") && limited.contains("b"))
         #expect(!limited.contains("c") && !limited.contains(nil) && !limited.contains(""))
+        // U+212A, the Kelvin sign, is canonically equivalent to K.
+        #expect(KeyApps(["K"]).contains("K") && !KeyApps(["K"]).contains("\u{212A}"))
         #expect(KeyApps(nil).contains("c") && KeyApps(nil).contains(nil))
         #expect(limited.refusal(of: "c", pointer: "/app")?.pointer == "/app")
     }

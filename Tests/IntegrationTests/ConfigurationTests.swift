@@ -94,6 +94,17 @@ struct ConfigurationTests {
         }
     }
 
+    @Test("what the project deploys with writes no core file: it would have keys and tokens")
+    func coreFiles() throws {
+        let root = ProjectDirectory.root
+        let unit = try String(contentsOfFile: root + "/deploy/systemd/pushwatch.service", encoding: .utf8)
+        #expect(unit.contains("\nLimitCORE=0\n"))
+        for path in ["compose.yaml", "deploy/citus/compose.yaml"] {
+            let compose = try String(contentsOfFile: root + "/" + path, encoding: .utf8)
+            #expect(compose.contains("\n    ulimits: { core: 0 }\n"), "\(path)")
+        }
+    }
+
     @Test("the environment overrides the file")
     func precedence() async throws {
         try await withTestDirectory { directory in

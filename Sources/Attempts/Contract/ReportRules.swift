@@ -41,7 +41,7 @@ package struct ReportRules: Sendable {
 
     func check(app: AttemptRecordBuilder.Value) throws(AttemptFault) {
         guard let apps else { return }
-        if case .text(let app) = app, apps.contains(String(decoding: app, as: UTF8.self)) { return }
+        if case .text(let app) = app, apps.contains(where: { $0.utf8.elementsEqual(app) }) { return }
         throw ReportRules.appNotAllowed(.app, "`app` is missing, or another", apps)
     }
 

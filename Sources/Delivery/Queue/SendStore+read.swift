@@ -29,7 +29,7 @@ extension SendStore {
         var stored = try StoredSend(row, deliveries: deliveries, counts: counts, attempts: [])
         stored.attemptCount = attemptCount
         stored.next = hasMore ? deliveries.last?.deliveryId : nil
-        let uids = Array(Set(deliveries.map(\.uid)))
+        let uids = Set(deliveries.map { ExactText($0.uid) }).map(\.text)
         let attempts = try await AttemptStore(pool).list(
             sendId: sendId,
             uids: uids,

@@ -1,10 +1,12 @@
+import Attempts
 import HTTPServer
 import Postgres
 import PushContract
 
 /// Turns the targets of a batch into deliveries, with one query for each kind of target.
 struct TargetResolution {
-    private let byUser: [String: [DeviceTarget]]
+    /// By the exact uid: what Unicode takes for the same text may be another person.
+    private let byUser: [ExactText: [DeviceTarget]]
     private let byDevice: [String: [DeviceTarget]]
     private let owners: [String: String]
     /// Of the tokens that sends name.
@@ -13,13 +15,13 @@ struct TargetResolution {
     private let encrypted: [TokenHash: String]
 
     init(_ requests: [SendRequest], cipher: TokenCipher, on connection: BlockingConnection, now: Timestamp) throws {
-        var users: Set<String> = []
+        var users: Set<ExactText> = []
         var devices: Set<String> = []
         var hashes: Set<String> = []
         var encrypted = [TokenHash: String](minimumCapacity: requests.count)
         for request in requests {
             switch request.target {
-            case .user(let uid, _): users.insert(uid)
+            case .user(let uid, _): users.insert(ExactText(uid))
             case .device(let deviceId, _): devices.insert(deviceId)
             case .token(let token, let uid, _, _, _, _):
                 if uid == nil { hashes.insert(token.hash.rawValue) }
@@ -33,7 +35,8 @@ struct TargetResolution {
             }
         }
         self.encrypted = encrypted
-        byUser = Dictionary(grouping: try DeviceTargets.of(users: Array(users), on: connection, now: now), by: \.userId)
+        let ofUsers = try DeviceTargets.of(users: users.map(\.text), on: connection, now: now)
+        byUser = Dictionary(grouping: ofUsers) { ExactText($0.userId) }
         byDevice = Dictionary(grouping: try DeviceTargets.of(devices: Array(devices), on: connection, now: now), by: \.deviceId)
         owners = try DeviceTargets.owners(of: Array(hashes), on: connection, now: now)
         named = try TokenRegistry.NamedTokens(encrypted.keys.map(\.rawValue), on: connection)
@@ -50,7 +53,7 @@ struct TargetResolution {
     func deliveries(for request: SendRequest, _ skipped: inout SkippedTally) throws(Problem) -> [NewDelivery] {
         switch request.target {
         case .user(let uid, let app):
-            let devices = (byUser[uid] ?? []).filter { app == nil || $0.app == app }
+            let devices = (byUser[ExactText(uid)] ?? []).filter { app == nil || $0.app == app }
             guard !devices.isEmpty else {
                 throw .invalid(
                     "No device of this uid\(app == nil ? "" : " and app") is registered. Register one with POST /devices, or send to a token.",
@@ -60,7 +63,8 @@ struct TargetResolution {
             }
             return try reachable(devices, &skipped, pointer: request.pointer + "/uid").map(NewDelivery.init)
         case .device(let deviceId, let uid):
-            let devices = (byDevice[deviceId] ?? []).filter { uid == nil || $0.userId == uid }
+            let owner = uid.map(ExactText.init)
+            let devices = (byDevice[deviceId] ?? []).filter { owner == nil || ExactText($0.userId) == owner }
             guard !devices.isEmpty else { throw TargetResolution.unknownDevice(request.pointer + "/deviceId") }
             // Of a shared phone, the latest registration that can be reached.
             var others = SkippedTally()

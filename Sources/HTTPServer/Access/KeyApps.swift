@@ -18,7 +18,8 @@ package enum KeyApps: Sendable, Hashable {
     package func contains(_ app: String?) -> Bool {
         switch self {
         case .all: true
-        case .only(let names): app.map(names.contains) ?? false
+        // Byte by byte, as the database does: what Unicode takes for the same text may be another app.
+        case .only(let names): app.map { app in names.contains { $0.utf8.elementsEqual(app.utf8) } } ?? false
         }
     }
 

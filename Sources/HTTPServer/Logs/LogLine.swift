@@ -1,7 +1,9 @@
 import Foundation
 import Logging
+import ServiceKit
 
-/// One log event, about to be printed. A message with line breaks is still one line.
+/// One log event, about to be printed. A message with line breaks is still one line, and in the formats that people read nothing in it
+/// controls the terminal or reorders the line.
 struct LogLine {
     var time: Date
     var level: Logger.Level
@@ -41,19 +43,21 @@ struct LogLine {
 
     /// As it is if it is one word, else in quotes with escapes.
     private static func quoted(_ value: String) -> String {
-        let isWord = !value.isEmpty && value.unicodeScalars.allSatisfy { $0.value > 0x20 && $0 != "\"" && $0 != "=" && $0.value != 0x7F }
+        let value = value.visible
+        let isWord = !value.isEmpty && value.unicodeScalars.allSatisfy { $0.value > 0x20 && $0 != "\"" && $0 != "=" }
         return isWord ? value : "\"\(flat(value).replacing("\"", with: "\\\""))\""
     }
 
     private static func flat(_ value: String) -> String {
-        guard value.unicodeScalars.contains(where: { $0.value < 0x20 || $0 == "\\" || $0.value == 0x7F }) else { return value }
+        let value = value.visible
+        guard value.unicodeScalars.contains(where: { $0.value < 0x20 || $0 == "\\" }) else { return value }
         return value.unicodeScalars.map { scalar in
             switch scalar {
             case "\n": "\\n"
             case "\r": "\\r"
             case "\t": "\\t"
             case "\\": "\\\\"
-            default: scalar.value < 0x20 || scalar.value == 0x7F ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+            default: String(scalar)
             }
         }.joined()
     }

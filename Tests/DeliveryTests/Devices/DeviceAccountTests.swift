@@ -143,4 +143,17 @@ struct DeviceAccountTests {
             #expect(try await bench.count("devices") == 0)
         }
     }
+
+    @Test("a user cannot erase another one whose uid Unicode takes for the same text")
+    func equivalentUser() async throws {
+        try await RegistryBench.with { bench in
+            // U+212A, the Kelvin sign, is canonically equivalent to K.
+            try await bench.register("\u{212A}im", "phone", token: 1)
+            try await bench.withRoutes { client in
+                let answer = try await client.call(.delete, "/users/%E2%84%AAim", as: "Kim")
+                #expect(answer.status == .forbidden)
+            }
+            #expect(try await bench.count("devices") == 1)
+        }
+    }
 }

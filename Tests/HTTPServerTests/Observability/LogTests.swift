@@ -27,12 +27,23 @@ import Testing
         )
     }
 
+    @Test("no text in a line for people reorders it, hides it or reaches a terminal's controls", arguments: [LogFormat.human, .logfmt])
+    func invisible(format: LogFormat) {
+        var line = line
+        line.message = "a\u{202E}b\u{1B}[2J"
+        line.metadata = [(key: "app", value: "com.\u{202E}x\u{9B}31m"), (key: "two", value: "c \u{2028}d")]
+        let text = line.text(format)
+        #expect(text.contains("a⟨U+202E⟩b⟨U+001B⟩[2J") && text.contains("app=com.⟨U+202E⟩x⟨U+009B⟩31m"))
+        #expect(text.hasSuffix(#"two="c ⟨U+2028⟩d""#))
+    }
+
     @Test(
         "secrets do not reach the log",
         arguments: [
             ("key pw_ab12_Zm9v-_YmFy used", "key pw_ab12_*** used"),
             ("postgres://push:hunter2@db:5432/x", "postgres://push:***@db:5432/x"),
             ("Authorization: Bearer abc.def", "Authorization: Bearer ***"),
+            ("secret pwd_Zm9v-_YmFy, whsec_Zm9v+/YmFy=", "secret pwd_***, whsec_***"),
             ("jwt eyJhbGciOi.eyJzdWIi.sig-_ end", "jwt *** end"), ("nothing to hide", "nothing to hide"),
         ]
     )

@@ -1,8 +1,10 @@
 import AlertRules
 import Foundation
 import PushContract
+import ServiceKit
 
-/// An alert in words, the same for every receiver made for people.
+/// An alert in words, the same for every receiver made for people. What callers reported, as labels and codes, can neither reorder nor hide
+/// what stands around it.
 struct AlertText {
     struct TextField: Hashable {
         var name: String
@@ -21,7 +23,7 @@ struct AlertText {
     /// Names the alert and never changes within it, so that receivers and people can see what belongs together.
     var title: String {
         let labels = message.ownLabels.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-        return "[\(message.severity.rawValue)] \(message.rule)\(labels) #\(shortId)"
+        return "[\(message.severity.rawValue)] \(message.rule)\(labels) #\(shortId)".visible
     }
 
     /// Enough of the alert's id to distinguish a repeated message from a second alert.
@@ -37,7 +39,7 @@ struct AlertText {
 
     private static func firing(_ message: AlertNotification) -> String {
         switch message.event {
-        case .acknowledged: "ACKNOWLEDGED" + (message.acknowledgedBy.map { " by \($0)" } ?? "")
+        case .acknowledged: "ACKNOWLEDGED" + (message.acknowledgedBy.map { " by \($0.visible)" } ?? "")
         case .repeated: "STILL FIRING"
         case .reopened: "FIRING AGAIN"
         case .fired, .resolved: "FIRING"
@@ -47,12 +49,12 @@ struct AlertText {
     /// What and how much; of an alert that fires also since when, whom and why.
     var summary: String {
         let text = message.annotations["summary"] ?? message.rule
-        guard message.kind == .firing else { return text }
+        guard message.kind == .firing else { return text.visible }
         let affected = message.affected.flatMap {
             $0.withoutSuccess > 0 ? "\($0.isComplete ? "" : "at least ")\($0.withoutSuccess) devices" : nil
         }
         let facts = ["since \(since)", affected, AlertCause(message.contributors).text].compactMap { $0 }
-        return text + " (" + facts.joined(separator: "; ") + ")"
+        return (text + " (" + facts.joined(separator: "; ") + ")").visible
     }
 
     /// With the date where it is not the day of the notification.
@@ -62,8 +64,8 @@ struct AlertText {
     }
 
     /// Not of an alert that is over, unless nothing was delivered before: it describes what goes on.
-    var meaning: String? { message.kind == .firing || message.supersedesFiring ? message.annotations["meaning"] : nil }
-    var action: String? { message.kind == .firing ? message.annotations["action"] : nil }
+    var meaning: String? { message.kind == .firing || message.supersedesFiring ? message.annotations["meaning"]?.visible : nil }
+    var action: String? { message.kind == .firing ? message.annotations["action"]?.visible : nil }
 
     var facts: [TextField] {
         let evidence = message.evidence
@@ -84,7 +86,7 @@ struct AlertText {
         if let affected = message.affected { facts.append(TextField(name: "Devices", value: affected.text)) }
         if let backlog = message.backlog { facts.append(TextField(name: "Backlog", value: Self.text(backlog))) }
         if message.revised { facts.append(TextField(name: "Revised", value: "late rows changed the numbers it fired with")) }
-        return facts
+        return facts.map { TextField(name: $0.name, value: $0.value.visible) }
     }
 
     /// What the verdict rests on. Alerts about Pushwatch itself have no numbers.
@@ -107,7 +109,7 @@ struct AlertText {
     }
 
     /// Who is affected most, one line each; at most five.
-    var contributors: [String] { message.contributors.prefix(5).map(\.text) }
+    var contributors: [String] { message.contributors.prefix(5).map(\.text.visible) }
 
     var links: [Link] {
         [Link(text: "Open alert", url: message.pageURL)] + (message.runbookURL.map { [Link(text: "Runbook", url: $0)] } ?? [])
