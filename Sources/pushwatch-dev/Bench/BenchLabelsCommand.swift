@@ -25,16 +25,10 @@ extension BenchCommand {
             LogBootstrap.bootstrap(level: .error)
             let logger = Logger(label: "bench")
             let rules = try location.rules()
-            let database = try await BenchDatabase.make(in: database, logger: logger)
-            do {
-                let bench = LabelsBench(database: database, rules: rules, apps: apps, maxApps: maxApps, logger: logger)
-                let loads = try await bench.run()
-                await database.remove()
-                if json { try Terminal.printLine(json: loads) }
-            } catch {
-                await database.remove()
-                throw error
+            let loads = try await BenchDatabase.with(in: database, logger: logger) { [apps, maxApps] database in
+                try await LabelsBench(database: database, rules: rules, apps: apps, maxApps: maxApps, logger: logger).run()
             }
+            if json { try Terminal.printLine(json: loads) }
         }
     }
 }
