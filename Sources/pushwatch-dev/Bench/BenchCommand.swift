@@ -10,12 +10,12 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Measure Pushwatch on this machine.",
         discussion: """
-            Build with `swift build -c release` first, and leave the machine to the bench: other work moves its figures. All but `client` \
-            work on a scratch database: in a private PostgreSQL in the temporary directory, for which PostgreSQL must be installed and 3 GB \
-            be free, or in one that --database names. `send`, `overload`, `isolation` and `live` take five to ten minutes, the others less \
-            where nothing is said of it; --quick is about a minute. What they do is on standard error, the report on standard output.
+            Build with `swift build -c release` first, and run nothing else meanwhile: other work changes the figures. Most benches take \
+            two to ten minutes on two cores, with --quick about a minute. Progress is on standard error, the report on standard output.
 
-            Ctrl-C and SIGTERM end a bench within seconds. It removes its database, processes and files, and exits with 130.
+            All but `client` make a scratch database: in a private PostgreSQL in the temporary directory, for which PostgreSQL must be \
+            installed and some gigabytes be free, or in one that --database names. Ctrl-C or SIGTERM ends a bench within seconds, with \
+            exit code 130; its database, processes and files are removed.
             """,
         subcommands: [
             Ingest.self, Overload.self, Isolation.self, Send.self, Drain.self, Rules.self, Labels.self, Alert.self, Live.self, Pages.self,

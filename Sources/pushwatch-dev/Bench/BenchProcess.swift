@@ -1,7 +1,7 @@
 import Foundation
 
-/// A program that a bench runs. Its standard input ends with this process. Nothing of it stays behind when an error or an interruption comes
-/// between: it is killed when the task that waits for its output is cancelled, and when nothing refers to it any more.
+/// A program that a bench runs. Its standard input ends with this process. Nothing of it stays behind after an error or an interruption: it
+/// is killed when the task that waits for its output is cancelled, and when nothing refers to it any more.
 final class BenchProcess: Sendable {
     private let process = Process()
     private let input = Pipe()

@@ -11,8 +11,8 @@ final class RunningCommand: Sendable {
     private let process: Process
     private let output: Output
 
-    /// `settings` are environment names without `PUSHWATCH_`. Both streams are gathered as one text. Its standard input is `input`, by default
-    /// that of this process.
+    /// `settings` are environment names without `PUSHWATCH_`. Both streams are gathered as one text. Without `input` it reads the standard
+    /// input of this process.
     init(
         _ arguments: [String],
         of program: String = ServerProcess.binary,

@@ -31,7 +31,8 @@ extension BenchCommand {
                   does only that)
 
                 Server and simulator run in processes of their own, against a scratch \
-                database. Build with `swift build -c release` first.
+                database. All of it takes five to ten minutes on two cores, half of them \
+                for the drain. Build with `swift build -c release` first.
                 """
         )
 
