@@ -89,7 +89,7 @@ people-paths: ## How long people need: from a clone to the first alert, from the
 	@bash scripts/people-paths.sh
 
 .PHONY: bench
-bench: bootstrap ## The benchmarks, as ratios (about ten minutes; needs a quiet machine). BENCH=--quick shortens them
+bench: bootstrap ## The benchmarks, as ratios (over half an hour; needs a quiet machine). BENCH=--quick shortens them
 	@swift build -c release --product pushwatch-dev
 	@binary="$$(swift build -c release --show-bin-path)/pushwatch-dev"; \
 	for name in $$("$$binary" bench list); do "$$binary" bench $$name $(BENCH); done

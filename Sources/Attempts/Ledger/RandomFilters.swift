@@ -7,6 +7,7 @@ package enum RandomFilters {
     package static func write(keys: Int, real: Int, to directory: String, pool: PostgresPool) async throws {
         let generations = try await LedgerGenerations.read(on: pool)
         for generation in generations.frozen.dropFirst(real) {
+            try Task.checkCancellation()
             let filter = BloomFilter(blocks: BloomFilter.blocks(forCapacity: keys), count: keys)
             var generator = SystemRandomNumberGenerator()
             // Three of eight bits, as seven bits a key make of sixteen.

@@ -68,6 +68,7 @@ struct AlertBench {
             tasks.addTask { try await evaluator.run() }
             tasks.addTask { try await notifier.run() }
             var times: [Double] = []
+            Terminal.note("raising \(rounds) alerts")
             for round in 1...rounds {
                 times.append(try await self.round(round, clock, arrivals, evaluator, pool))
                 Terminal.progress("\(round) of \(rounds)", isLast: round == rounds)

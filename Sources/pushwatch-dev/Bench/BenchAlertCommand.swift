@@ -31,16 +31,11 @@ extension BenchCommand {
             LogBootstrap.bootstrap(level: .error)
             let logger = Logger(label: "bench")
             let rules = try location.rules()
-            let database = try await BenchDatabase.make(in: database, logger: logger)
-            do {
-                let bench = AlertBench(database: database, rules: rules, rounds: rounds ?? (quick ? 5 : 30), logger: logger)
-                let report = try await bench.run()
-                await database.remove()
-                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
-            } catch {
-                await database.remove()
-                throw error
+            let rounds = rounds ?? (quick ? 5 : 30)
+            let report = try await BenchDatabase.with(in: database, logger: logger) { database in
+                try await AlertBench(database: database, rules: rules, rounds: rounds, logger: logger).run()
             }
+            if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
         }
     }
 }

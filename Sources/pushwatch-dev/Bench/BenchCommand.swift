@@ -9,6 +9,14 @@ struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure Pushwatch on this machine.",
+        discussion: """
+            Build with `swift build -c release` first, and run nothing else meanwhile: other work changes the figures. Most benches take \
+            two to ten minutes on two cores, with --quick about a minute. Progress is on standard error, the report on standard output.
+
+            All but `client` make a scratch database: in a private PostgreSQL in the temporary directory, for which PostgreSQL must be \
+            installed and some gigabytes be free, or in one that --database names. Ctrl-C or SIGTERM ends a bench within seconds, with \
+            exit code 130; its database, processes and files are removed.
+            """,
         subcommands: [
             Ingest.self, Overload.self, Isolation.self, Send.self, Drain.self, Rules.self, Labels.self, Alert.self, Live.self, Pages.self,
             BenchClientCommand.self, BenchServeCommand.self, List.self,
@@ -79,26 +87,21 @@ struct BenchCommand: AsyncParsableCommand {
             let logger = Logger(label: "bench")
             if citus {
                 let settings = CitusBench.Settings(shards: shards, seconds: quick ? 3 : 10, rounds: quick ? 3 : 5)
-                let report = try await CitusBench(settings: settings, logger: logger).run()
+                let report = try await BenchCommand.untilInterrupted { try await CitusBench(settings: settings, logger: logger).run() }
                 if json { try Terminal.printLine(json: report.document) } else { Terminal.printLine(report.table) }
                 return
             }
-            let database = try await BenchDatabase.make(in: database, logger: logger)
-            do {
-                let settings = IngestBench.Settings(
-                    preload: try count(preload, "--preload"),
-                    seconds: quick ? 2 : 6,
-                    copyRows: quick ? 60_000 : 400_000,
-                    only: Set(only),
-                    frozenKeys: try count(frozenKeys, "--frozen-keys")
-                )
-                let report = try await IngestBench(database: database, settings: settings, logger: logger).run()
-                await database.remove()
-                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.table) }
-            } catch {
-                await database.remove()
-                throw error
+            let settings = IngestBench.Settings(
+                preload: try count(preload, "--preload"),
+                seconds: quick ? 2 : 6,
+                copyRows: quick ? 60_000 : 400_000,
+                only: Set(only),
+                frozenKeys: try count(frozenKeys, "--frozen-keys")
+            )
+            let report = try await BenchDatabase.with(in: database, logger: logger) { database in
+                try await IngestBench(database: database, settings: settings, logger: logger).run()
             }
+            if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.table) }
         }
 
         private func count(_ value: String, _ option: String) throws -> Int {
@@ -109,5 +112,15 @@ struct BenchCommand: AsyncParsableCommand {
             }
             return number * factor
         }
+    }
+}
+
+extension BenchCommand {
+    /// What `body` measures. After Ctrl-C or SIGTERM it is cancelled, and has ended with all that it started when this throws.
+    static func untilInterrupted<Report: Sendable>(_ body: @escaping @Sendable () async throws -> Report) async throws -> Report {
+        if let report = try await Interruption().until(body) { return report }
+        // A line of progress may stand there.
+        Terminal.progress("")
+        throw CommandFailure(message: "Stopped; nothing was measured.", code: Interruption.exitCode)
     }
 }

@@ -19,22 +19,18 @@ extension BenchCommand {
         var database: String?
         @Option(parsing: .upToNextOption, help: "Synthetic apps of each load.") var apps: [Int32] = [300, 2000, 100_000]
         @Option(help: "Apps that a rule is evaluated for, at most. Default: as in the service.") var maxApps: Int?
+        @Flag(help: "300 and 2000 apps alone.") var quick = false
         @Flag(help: "Print the report as JSON.") var json = false
 
         func run() async throws {
             LogBootstrap.bootstrap(level: .error)
             let logger = Logger(label: "bench")
             let rules = try location.rules()
-            let database = try await BenchDatabase.make(in: database, logger: logger)
-            do {
-                let bench = LabelsBench(database: database, rules: rules, apps: apps, maxApps: maxApps, logger: logger)
-                let loads = try await bench.run()
-                await database.remove()
-                if json { try Terminal.printLine(json: loads) }
-            } catch {
-                await database.remove()
-                throw error
+            let apps = quick ? [300, 2000] : apps
+            let loads = try await BenchDatabase.with(in: database, logger: logger) { [maxApps] database in
+                try await LabelsBench(database: database, rules: rules, apps: apps, maxApps: maxApps, logger: logger).run()
             }
+            if json { try Terminal.printLine(json: loads) }
         }
     }
 }

@@ -31,32 +31,24 @@ extension BenchCommand {
                 throw CommandFailure.environment("Only \(files) files may be open: raise `ulimit -n`, or pass a smaller --idle.")
             }
             let logger = Logger(label: "bench")
-            let database = try await BenchDatabase.make(in: database, logger: logger)
-            do {
-                let report = try await measure(database, logger)
-                await database.remove()
-                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.table) }
-            } catch {
-                await database.remove()
-                throw error
-            }
-        }
-
-        private func measure(_ database: BenchDatabase, _ logger: Logger) async throws -> OverloadReport {
-            let server = try await BenchServer(database: database.url)
-            defer { server.stop() }
-            let pool = PostgresPool(
-                configuration: PostgresConfiguration(url: database.url, maxConnections: 2, statementTimeout: .seconds(600)),
-                logger: logger
-            )
-            defer { pool.close() }
             let settings = OverloadBench.Settings(
                 idleConnections: idle,
                 slowSenders: slow,
                 seconds: quick ? 8 : 45,
                 outage: quick ? 10 : 60
             )
-            return try await OverloadBench(settings: settings, database: database, server: server, pool: pool).run()
+            let report = try await BenchDatabase.with(in: database, logger: logger) { database in
+                Terminal.note("starting the server")
+                let server = try await BenchServer(database: database.url)
+                defer { server.stop() }
+                let pool = PostgresPool(
+                    configuration: PostgresConfiguration(url: database.url, maxConnections: 2, statementTimeout: .seconds(600)),
+                    logger: logger
+                )
+                defer { pool.close() }
+                return try await OverloadBench(settings: settings, server: server, pool: pool).run()
+            }
+            if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.table) }
         }
     }
 }

@@ -27,15 +27,10 @@ extension BenchCommand {
             let logger = Logger(label: "bench")
             let rules = try location.rules()
             let settings: RulesBench.Settings = quick ? .quick : .full
-            let database = try await BenchDatabase.make(in: database, logger: logger)
-            do {
-                let report = try await RulesBench(database: database, rules: rules, settings: settings, logger: logger).run()
-                await database.remove()
-                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
-            } catch {
-                await database.remove()
-                throw error
+            let report = try await BenchDatabase.with(in: database, logger: logger) { database in
+                try await RulesBench(database: database, rules: rules, settings: settings, logger: logger).run()
             }
+            if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
         }
     }
 }

@@ -48,7 +48,8 @@ struct BenchServeCommand: AsyncParsableCommand {
         }
         hooks.onListening = { url in Terminal.printLine(url) }
         Thread.detachNewThread {
-            while readLine() != nil {}
+            // Not `readLine`: while it waits it holds a lock that the end of the process needs.
+            while !FileHandle.standardInput.availableData.isEmpty {}
             Foundation.exit(0)
         }
         try await PushwatchServer(configuration: configuration, metrics: metrics, hooks: hooks, logger: Logger(label: "server")).run()

@@ -3,31 +3,24 @@ import Foundation
 import PushContract
 
 /// The server under measurement, in a process of its own.
-final class BenchServer {
+struct BenchServer {
     let port: Int
-    let key = UUID().uuidString
-    private let process = Process()
-    private let input = Pipe()
+    let key: String
+    private let process: BenchProcess
 
-    var use: ProcessUse { ProcessUse(pid: process.processIdentifier) }
+    var use: ProcessUse { process.use }
 
     /// - Parameters:
     ///   - arguments: further ones of `bench serve`.
     ///   - environment: further settings of the service.
     init(database: String, arguments: [String] = [], environment: [String: String] = [:]) async throws {
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: Bundle.main.executablePath ?? CommandLine.arguments[0])
-        process.arguments = ["bench", "serve", "--database", database, "--key", key] + arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        var text = ""
-        while !text.contains("\n") {
-            let data = output.fileHandleForReading.availableData
-            guard !data.isEmpty else { throw CommandFailure.environment("The server under measurement did not start.") }
-            text += String(decoding: data, as: UTF8.self)
-        }
+        key = UUID().uuidString
+        process = try BenchProcess(
+            arguments: ["bench", "serve", "--database", database, "--key", key] + arguments,
+            environment: environment
+        )
+        let text = String(decoding: try await process.output { $0.contains(UInt8(ascii: "\n")) }, as: UTF8.self)
+        guard text.contains("\n") else { throw CommandFailure.environment("The server under measurement did not start.") }
         guard let port = text.prefix(while: { !$0.isNewline }).split(separator: ":").last.flatMap({ Int($0) }) else {
             throw CommandFailure.environment("The server under measurement said `\(text)` instead of its URL.")
         }
@@ -35,10 +28,7 @@ final class BenchServer {
         try await waitUntilReady()
     }
 
-    func stop() {
-        process.terminate()
-        process.waitUntilExit()
-    }
+    func stop() { process.stop() }
 
     private func waitUntilReady() async throws {
         for _ in 0..<300 {

@@ -46,16 +46,21 @@ struct CitusBench {
         Terminal.note("starting one PostgreSQL, a coordinator and two workers")
         var configuration = LocalPostgresConfiguration(directory: directory + "/plain", settings: BenchDatabase.settings)
         configuration.binaries = binaries
-        let plain = try await LocalPostgres.start(configuration, logger: logger)
+        // Each in a task of its own, which is not cancelled: a cluster that is half made could not be removed.
+        let plain = try await Task { [configuration, logger] in try await LocalPostgres.start(configuration, logger: logger) }.value
         defer { plain.stopBlocking(.immediate) }
-        let cluster = try await LocalCitus.start(
-            in: directory,
-            binaries: binaries,
-            durable: true,
-            settings: BenchDatabase.settings,
-            logger: logger
-        )
+        try Task.checkCancellation()
+        let cluster = try await Task { [logger] in
+            try await LocalCitus.start(
+                in: directory,
+                binaries: binaries,
+                durable: true,
+                settings: BenchDatabase.settings,
+                logger: logger
+            )
+        }.value
         defer { cluster.stop() }
+        try Task.checkCancellation()
         let url = try await cluster.createDatabase("pushwatch")
         // The first start migrates; a server that starts afterwards finds distributed tables.
         try await BenchServer(database: url).stop()
@@ -72,13 +77,13 @@ struct CitusBench {
     private func measure(plain: Side, citus: Side) async throws -> CitusReport {
         var report = CitusReport(shards: settings.shards, rowsPerTransaction: CitusBench.rows)
         // The first seconds touch each page for the first time.
-        for side in [plain, citus] { _ = await slice(side) }
-        report.slices.append(await slice(plain))
-        for _ in 0..<settings.rounds { report.slices += [await slice(citus), await slice(plain)] }
+        for side in [plain, citus] { _ = try await slice(side) }
+        report.slices.append(try await slice(plain))
+        for _ in 0..<settings.rounds { report.slices += [try await slice(citus), try await slice(plain)] }
         return report
     }
 
-    private func slice(_ side: Side) async -> CitusReport.Slice {
+    private func slice(_ side: Side) async throws -> CitusReport.Slice {
         Terminal.note("POST of \(CitusBench.rows) to \(side.name)")
         let loader = Loader(
             connections: CitusBench.connections,
@@ -89,7 +94,7 @@ struct CitusBench {
             key: side.server.key
         )
         let before = side.nodes.map { $0.familySeconds ?? 0 }
-        let (result, seconds) = await loader.run(seconds: settings.seconds)
+        let (result, seconds) = try await loader.run(seconds: settings.seconds)
         let used = zip(side.nodes, before).map { ($0.familySeconds ?? 0) - $1 }
         let perRow = 1e6 / Double(max(1, result.rows))
         return CitusReport.Slice(

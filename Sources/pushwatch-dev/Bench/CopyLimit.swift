@@ -63,6 +63,7 @@ struct CopyLimit: Sendable {
         )
         let parser = AttemptParser()
         return try (0..<rows / CopyLimit.rowsPerTransaction).map { step in
+            try Task.checkCancellation()
             // Batches follow each other in time, as they do when they arrive.
             body.renew(at: (Timestamp.now() + .milliseconds(100 * step)).benchText)
             let padded = Array(body.body) + [UInt8](repeating: 0, count: AttemptParser.padding)

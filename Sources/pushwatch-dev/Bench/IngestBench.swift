@@ -66,7 +66,7 @@ struct IngestBench {
                 server.stop()
                 server = try await serverWithFilters(into: &report)
             }
-            await settle(server)
+            try await settle(server)
         }
         report.measurements = try await batches(server)
         report.compareWithEmpty()
@@ -104,9 +104,9 @@ struct IngestBench {
 
     /// Loading ended with a checkpoint, after which each page goes whole into the WAL when it is first touched. With keys in no order the
     /// first seconds touch every page of the ledger's index; no later second does, until the next checkpoint, minutes away.
-    private func settle(_ server: BenchServer) async {
+    private func settle(_ server: BenchServer) async throws {
         Terminal.note("until the checkpoint is behind")
-        _ = await load(server, "/attempts", rows: 500, connections: 8, isSingle: false).run(seconds: settings.seconds)
+        _ = try await load(server, "/attempts", rows: 500, connections: 8, isSingle: false).run(seconds: settings.seconds)
     }
 
     private func batches(_ server: BenchServer) async throws -> [BenchReport.Measurement] {
@@ -154,11 +154,11 @@ struct IngestBench {
 
     private func measure(_ name: String, _ server: BenchServer, _ loader: Loader) async throws -> BenchReport.Measurement {
         Terminal.note("\(name) over \(loader.connections) connections")
-        _ = await loader.run(seconds: settings.seconds / 8)
+        _ = try await loader.run(seconds: settings.seconds / 8)
         server.use.resetPeak()
         let postgres = try await postgres()
         let (serverBefore, postgresBefore, walBefore) = (server.use.cpuSeconds, postgres?.familySeconds, try await wal())
-        let (result, seconds) = await loader.run(seconds: settings.seconds)
+        let (result, seconds) = try await loader.run(seconds: settings.seconds)
         let (serverAfter, postgresAfter, walAfter) = (server.use.cpuSeconds, postgres?.familySeconds, try await wal())
         let rows = Double(max(1, result.rows))
         let sorted = result.microseconds.sorted()

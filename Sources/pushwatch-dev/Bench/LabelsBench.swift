@@ -48,6 +48,7 @@ struct LabelsBench {
         try await PartitionMaintenance(pool: pool, logger: logger).ensurePartitions(forDays: Set((end - 20 * 1440).day...(end + 1440).day))
         var loads: [Load] = []
         for count in apps {
+            Terminal.note("\(count) apps")
             let load = try await measure(count, end, pool)
             Terminal.note(Self.text(load))
             loads.append(load)

@@ -1,7 +1,6 @@
 import CommandLineKit
 import Foundation
 import PushContract
-import Synchronization
 
 /// Sends requests over a number of connections from a few threads, each connection the next as soon as its answer is there.
 struct Loader: Sendable {
@@ -22,8 +21,8 @@ struct Loader: Sendable {
     var port: Int
     var key: String
 
-    /// Loads for that long; returns when every answer under way has come.
-    func run(seconds: Double) async -> (result: Result, seconds: Double) {
+    /// Loads for that long; returns when every answer under way has come, and throws at once when its task is cancelled.
+    func run(seconds: Double) async throws -> (result: Result, seconds: Double) {
         let start = ContinuousClock.now
         let deadline = start + .milliseconds(Int(seconds * 1000))
         let threads = min(connections, 2)
@@ -31,17 +30,16 @@ struct Loader: Sendable {
             for thread in 0..<threads {
                 let share = connections / threads + (thread < connections % threads ? 1 : 0)
                 group.addTask {
-                    await withCheckedContinuation { continuation in
-                        Thread.detachNewThread { continuation.resume(returning: work(connections: share, until: deadline)) }
-                    }
+                    await BenchThread.run { work(connections: share, until: deadline, isCancelled: $0) }
                 }
             }
             return await group.reduce(into: Result()) { $0.add($1) }
         }
+        try Task.checkCancellation()
         return (total, (ContinuousClock.now - start).inSeconds)
     }
 
-    private func work(connections count: Int, until deadline: ContinuousClock.Instant) -> Result {
+    private func work(connections count: Int, until deadline: ContinuousClock.Instant, isCancelled: () -> Bool) -> Result {
         var result = Result()
         do throws(LoadConnection.Failure) {
             var open: [LoadConnection] = []
@@ -49,7 +47,7 @@ struct Loader: Sendable {
             var waits = open.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
             for connection in open { try connection.send(at: Timestamp.now().benchText) }
             var underWay = count
-            while underWay > 0 {
+            while underWay > 0, !isCancelled() {
                 _ = poll(&waits, nfds_t(waits.count), 1000)
                 let moment = Timestamp.now().benchText
                 let isOver = ContinuousClock.now >= deadline

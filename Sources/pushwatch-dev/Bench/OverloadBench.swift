@@ -16,7 +16,6 @@ struct OverloadBench {
     }
 
     let settings: Settings
-    let database: BenchDatabase
     let server: BenchServer
     let pool: PostgresPool
 
@@ -36,7 +35,7 @@ struct OverloadBench {
         Terminal.note(name)
         server.use.resetPeak()
         async let note = load()
-        let (result, seconds) = await loader(rows: 10, connections: 16).run(seconds: settings.seconds)
+        let (result, seconds) = try await loader(rows: 10, connections: 16).run(seconds: settings.seconds)
         return measured(name, result, seconds, note: try await note)
     }
 
@@ -103,7 +102,7 @@ struct OverloadBench {
     /// Each body: 4 MiB that would become a thousand times as much.
     private func bombs() async throws -> OverloadReport.Scenario {
         let (port, key, settings) = (server.port, server.key, settings)
-        let member = try Self.gzippedZeros()
+        let member = try await Self.gzippedZeros()
         let body = Array(repeatElement(member, count: (4 << 20) / member.count - 1).joined())
         return try await scenario("gzip bombs") {
             let head = """
@@ -115,15 +114,13 @@ struct OverloadBench {
             let statuses = await withTaskGroup(of: [Int: Int].self) { group in
                 for _ in 0..<16 {
                     group.addTask {
-                        await withCheckedContinuation { continuation in
-                            Thread.detachNewThread {
-                                var statuses: [Int: Int] = [:]
-                                while ContinuousClock.now < deadline, let connection = RawConnection(port: port) {
-                                    _ = connection.send(request[...])
-                                    statuses[connection.status() ?? 0, default: 0] += 1
-                                }
-                                continuation.resume(returning: statuses)
+                        await BenchThread.run { isCancelled in
+                            var statuses: [Int: Int] = [:]
+                            while !isCancelled(), ContinuousClock.now < deadline, let connection = RawConnection(port: port) {
+                                _ = connection.send(request[...])
+                                statuses[connection.status() ?? 0, default: 0] += 1
                             }
+                            return statuses
                         }
                     }
                 }
@@ -139,15 +136,9 @@ struct OverloadBench {
 
     private static let memberBytes = 64 << 20
 
-    private static func gzippedZeros() throws -> [UInt8] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", "head -c \(memberBytes) /dev/zero | gzip -9"]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let bytes = Array(output.fileHandleForReading.readDataToEndOfFile())
-        process.waitUntilExit()
+    private static func gzippedZeros() async throws -> [UInt8] {
+        let gzip = try BenchProcess("/bin/sh", arguments: ["-c", "head -c \(memberBytes) /dev/zero | gzip -9"])
+        let bytes = Array(try await gzip.output())
         guard bytes.count > 1000 else { throw CommandFailure.environment("`gzip` is not there to make a bomb with.") }
         return bytes
     }
@@ -169,7 +160,7 @@ struct OverloadBench {
             defer { for pid in family { kill(pid, SIGCONT) } }
             try await Task.sleep(for: .seconds(settings.outage))
         }()
-        let (result, seconds) = await loader(rows: 500, connections: 256).run(seconds: settings.outage + 6)
+        let (result, seconds) = try await loader(rows: 500, connections: 256).run(seconds: settings.outage + 6)
         try await pause
         let rows = try await stored() - before
         return measured(

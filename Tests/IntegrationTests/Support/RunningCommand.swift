@@ -11,12 +11,14 @@ final class RunningCommand: Sendable {
     private let process: Process
     private let output: Output
 
-    /// `settings` are environment names without `PUSHWATCH_`. Both streams are gathered as one text.
+    /// `settings` are environment names without `PUSHWATCH_`. Both streams are gathered as one text. Without `input` it reads the standard
+    /// input of this process.
     init(
         _ arguments: [String],
         of program: String = ServerProcess.binary,
         settings: [String: String] = [:],
-        temporaryDirectory: String = NSTemporaryDirectory()
+        temporaryDirectory: String = NSTemporaryDirectory(),
+        input: Pipe? = nil
     ) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
@@ -28,6 +30,7 @@ final class RunningCommand: Sendable {
         let pipe = Pipe()
         process.standardError = pipe
         process.standardOutput = pipe
+        if let input { process.standardInput = input }
         let output = Output()
         pipe.fileHandleForReading.readabilityHandler = { handle in
             let data = handle.availableData
@@ -44,9 +47,9 @@ final class RunningCommand: Sendable {
     var text: String { output.text.withLock { $0 } }
     var isRunning: Bool { process.isRunning }
 
-    /// Ctrl-C. The exit code.
-    func interrupt() async throws -> Int32 {
-        Foundation.kill(process.processIdentifier, SIGINT)
+    /// Ctrl-C, or another signal. The exit code.
+    func interrupt(by signal: Int32 = SIGINT) async throws -> Int32 {
+        Foundation.kill(process.processIdentifier, signal)
         return try await ended()
     }
 

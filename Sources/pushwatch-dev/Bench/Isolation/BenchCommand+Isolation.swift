@@ -30,16 +30,11 @@ extension BenchCommand {
 
         func run() async throws {
             LogBootstrap.bootstrap(level: .critical)
-            let database = try await BenchDatabase.make(in: database, logger: Logger(label: "bench"))
-            do {
-                let settings = IsolationBench.Settings(rate: rate, waiting: waiting, outage: outage, seconds: quick ? 5 : 30)
-                let report = try await IsolationBench(settings: settings, database: database).run()
-                await database.remove()
-                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
-            } catch {
-                await database.remove()
-                throw error
+            let settings = IsolationBench.Settings(rate: rate, waiting: waiting, outage: outage, seconds: quick ? 5 : 30)
+            let report = try await BenchDatabase.with(in: database, logger: Logger(label: "bench")) { database in
+                try await IsolationBench(settings: settings, database: database).run()
             }
+            if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
         }
     }
 }

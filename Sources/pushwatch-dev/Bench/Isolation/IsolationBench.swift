@@ -38,7 +38,8 @@ struct IsolationBench {
     func run() async throws -> IsolationReport {
         let directory = NSTemporaryDirectory() + "pushwatch_bench_isolation_\(getpid())"
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let simulator = try BenchSimulator(directory: directory)
+        Terminal.note("starting the provider simulator and two servers")
+        let simulator = try await BenchSimulator(directory: directory)
         defer { simulator.stop() }
         let servers = [
             try await BenchServer(database: database.url, arguments: ["--sends"], environment: simulator.settings),

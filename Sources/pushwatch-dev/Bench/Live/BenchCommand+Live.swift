@@ -30,25 +30,15 @@ extension BenchCommand {
         func run() async throws {
             LogBootstrap.bootstrap(level: .warning)
             let logger = Logger(label: "bench")
-            let interruption = await Interruption()
-            let database = try await BenchDatabase.make(in: database, logger: logger)
             let settings = LiveBench.Settings(
                 tokens: quick ? 300 : tokens,
                 starts: quick ? 300 : starts,
                 seconds: quick ? 10 : Double(duration.seconds),
                 startsPerSecond: startsPerSecond
             )
-            let report: LiveBenchReport?
-            do {
-                report = try await interruption.until {
-                    try await LiveBench(settings: settings, database: database, logger: logger).run()
-                }
-            } catch {
-                await database.remove()
-                throw error
+            let report = try await BenchDatabase.with(in: database, logger: logger) { database in
+                try await LiveBench(settings: settings, database: database, logger: logger).run()
             }
-            await database.remove()
-            guard let report else { throw CommandFailure(message: "Stopped; nothing was measured.", code: Interruption.exitCode) }
             if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
             guard report.outOfOrder == 0, report.overlapping == 0, report.repeatedStarts == 0, report.attemptsMissing == 0 else {
                 throw ExitCode(1)

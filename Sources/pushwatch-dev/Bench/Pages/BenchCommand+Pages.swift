@@ -29,21 +29,16 @@ extension BenchCommand {
         func run() async throws {
             LogBootstrap.bootstrap(level: .critical)
             let logger = Logger(label: "bench")
-            let database = try await BenchDatabase.make(in: database, logger: logger)
-            do {
-                let history = PagesHistory.Size(
-                    days: quick ? 2 : Int(since.days),
-                    attemptsPerMinute: quick ? 8 : 40,
-                    followers: quick ? 500 : 5_000
-                )
-                let bench = PagesBench(database: database, history: history, times: times ?? (quick ? 20 : 100), logger: logger)
-                let report = try await bench.run()
-                await database.remove()
-                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
-            } catch {
-                await database.remove()
-                throw error
+            let history = PagesHistory.Size(
+                days: quick ? 2 : Int(since.days),
+                attemptsPerMinute: quick ? 8 : 40,
+                followers: quick ? 500 : 5_000
+            )
+            let times = times ?? (quick ? 20 : 100)
+            let report = try await BenchDatabase.with(in: database, logger: logger) { database in
+                try await PagesBench(database: database, history: history, times: times, logger: logger).run()
             }
+            if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
         }
     }
 }

@@ -29,6 +29,7 @@ struct BareProvider {
         let before = simulator?.cpuSeconds
         let meter = Meter()
         let (accepted, failure) = await send(requests, through: provider, message, to: target)
+        try Task.checkCancellation()
         let slice = meter.slice(answered: accepted, failed: requests - accepted, failure: failure)
         let spent = (simulator?.cpuSeconds ?? 0) - (before ?? 0)
         return Slice(
@@ -52,7 +53,7 @@ struct BareProvider {
                 group.addTask {
                     var accepted = 0
                     var failure: String?
-                    for number in 0..<share {
+                    for number in 0..<share where !Task.isCancelled {
                         let outcome = await provider.send(message, to: target, attemptId: "bare-\(slot)-\(number)", now: .now())
                         if outcome.status == .sent { accepted += 1 } else { failure = failure ?? outcome.detail }
                     }

@@ -51,7 +51,7 @@ struct BenchClientCommand: AsyncParsableCommand {
             rounds: rounds,
             compareWith: compareWith
         )
-        let report = try await bench.run(openLoop: openLoop)
+        let report = try await BenchCommand.untilInterrupted { [openLoop] in try await bench.run(openLoop: openLoop) }
         if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.table) }
         if report.failed > 0 { throw ExitCode(1) }
     }

@@ -31,7 +31,8 @@ extension BenchCommand {
                   does only that)
 
                 Server and simulator run in processes of their own, against a scratch \
-                database. Build with `swift build -c release` first.
+                database. All of it takes five to ten minutes on two cores, half of them \
+                for the drain. Build with `swift build -c release` first.
                 """
         )
 
@@ -66,6 +67,14 @@ extension BenchCommand {
         func run() async throws {
             LogBootstrap.bootstrap(level: .error)
             let logger = Logger(label: "bench")
+            let settings = settings
+            let report = try await BenchDatabase.with(in: database, logger: logger) { database in
+                try await SendBench(settings: settings, database: database, logger: logger).run()
+            }
+            if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
+        }
+
+        private var settings: SendBench.Settings {
             var settings = SendBench.Settings()
             if !only.isEmpty { settings.parts = Set(only.compactMap { SendBench.Part(rawValue: $0) }) }
             settings.connections = connections
@@ -74,20 +83,11 @@ extension BenchCommand {
             settings.collapses = collapse
             settings.sends = quick ? min(sends, 10_000) : sends
             settings.deliveries = quick ? min(deliveries, 50_000) : deliveries
-            if quick { settings.workedOff = 500_000 }
-            if quick {
-                settings.seconds = 3
-                settings.clientRequests = 10_000
-            }
-            let database = try await BenchDatabase.make(in: database, logger: logger)
-            do {
-                let report = try await SendBench(settings: settings, database: database, logger: logger).run()
-                await database.remove()
-                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
-            } catch {
-                await database.remove()
-                throw error
-            }
+            guard quick else { return settings }
+            settings.workedOff = 500_000
+            settings.seconds = 3
+            settings.clientRequests = 10_000
+            return settings
         }
     }
 }

@@ -28,25 +28,20 @@ extension BenchCommand {
         func run() async throws {
             LogBootstrap.bootstrap(level: .warning)
             let logger = Logger(label: "bench")
-            let database = try await BenchDatabase.make(in: database, logger: logger)
-            let directory = NSTemporaryDirectory() + "pushwatch_bench_drain_\(getpid())"
-            defer { try? FileManager.default.removeItem(atPath: directory) }
-            do {
-                let simulator = http2 ? try BenchSimulator(directory: directory) : nil
+            let report = try await BenchDatabase.with(in: database, logger: logger) { [http2, deliveries, workedOff] database in
+                let directory = NSTemporaryDirectory() + "pushwatch_bench_drain_\(getpid())"
+                defer { try? FileManager.default.removeItem(atPath: directory) }
+                let simulator = http2 ? try await BenchSimulator(directory: directory) : nil
                 defer { simulator?.stop() }
-                let report = try await DrainBench(
+                return try await DrainBench(
                     database: database,
                     deliveries: deliveries,
                     workedOff: workedOff,
                     provider: simulator.map { BareProvider(settings: $0.settings, connections: 2, inFlight: 0) },
                     logger: logger
                 ).run()
-                await database.remove()
-                if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
-            } catch {
-                await database.remove()
-                throw error
             }
+            if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
         }
     }
 }

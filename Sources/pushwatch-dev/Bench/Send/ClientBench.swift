@@ -73,36 +73,41 @@ struct ClientBench {
     /// In turns, so that what else the machine does hits all of them.
     func run(openLoop rates: [Int] = []) async throws -> Report {
         var report = Report(url: url, inFlight: inFlight, connections: connections)
-        for _ in 0..<rounds {
+        for round in 1...rounds {
+            Terminal.note("the client and h2load, in turns: round \(round) of \(rounds)")
             for sender in Sender.allCases {
                 if let slice = try await slice(of: sender) { report.slices[sender.rawValue, default: []].append(slice) }
             }
         }
-        for rate in rates { report.openLoop[rate] = await openLoop(rate) }
+        for rate in rates {
+            Terminal.note("open loop, \(rate) requests a second")
+            report.openLoop[rate] = try await openLoop(rate)
+        }
         return report
     }
 
     private func slice(of sender: Sender) async throws -> Slice? {
         switch sender {
         case .h2load:
-            return try H2Load(url: url, token: token).run(requests: requests, inFlight: inFlight, connections: connections)
-        case .blocks: return await measured { await blocks($0, requests) }
-        case .tasks: return await measured { await tasks($0) }
+            return try await H2Load(url: url, token: token).run(requests: requests, inFlight: inFlight, connections: connections)
+        case .blocks: return try await measured { await blocks($0, requests) }
+        case .tasks: return try await measured { await tasks($0) }
         case .other:
             guard let compareWith else { return nil }
             let other = OtherSender(program: compareWith, url: url, caFile: caFile ?? "", token: token)
-            let slice = try other.run(requests: requests, inFlight: inFlight)
+            let slice = try await other.run(requests: requests, inFlight: inFlight)
             return Slice(perCoreSecond: slice.perCoreSecond, perSecond: slice.perSecond, failed: 0)
         }
     }
 
-    private func measured(_ body: (HTTP2Client) async -> (Int, String?)) async -> Slice {
+    private func measured(_ body: (HTTP2Client) async -> (Int, String?)) async throws -> Slice {
         let client = client()
         defer { client.shutdown() }
         // The connections are there before the clock runs.
         _ = await blocks(client, connections * 4)
         let meter = Meter()
         let (answered, failure) = await body(client)
+        try Task.checkCancellation()
         return meter.slice(answered: answered, failed: requests - answered, failure: failure)
     }
 
@@ -124,16 +129,23 @@ struct ClientBench {
     /// So many under way at all times, in blocks: as many as were answered are handed over next.
     private func blocks(_ client: HTTP2Client, _ requests: Int) async -> (Int, String?) {
         let tally = BlockTally(total: requests)
-        return await withCheckedContinuation { waiter in
-            @Sendable func submit(_ wanted: Int) {
-                let numbers = tally.take(wanted)
-                guard !numbers.isEmpty else { return }
-                client.send(numbers.map(request)) { completions in
-                    if let result = tally.note(completions) { waiter.resume(returning: result) }
-                    submit(completions.count)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                @Sendable func submit(_ wanted: Int) {
+                    let numbers = tally.take(wanted)
+                    guard !numbers.isEmpty else {
+                        if let result = tally.takeResult() { waiter.resume(returning: result) }
+                        return
+                    }
+                    client.send(numbers.map(request)) { completions in
+                        tally.note(completions)
+                        submit(completions.count)
+                    }
                 }
+                for _ in 0..<max(1, inFlight / 32) { submit(min(32, inFlight)) }
             }
-            for _ in 0..<max(1, inFlight / 32) { submit(min(32, inFlight)) }
+        } onCancel: {
+            tally.stop()
         }
     }
 
@@ -151,7 +163,7 @@ struct ClientBench {
     private func send(_ count: Int, from first: Int, through client: HTTP2Client) async -> (Int, String?) {
         var answered = 0
         var failure: String?
-        for number in first..<first + count {
+        for number in first..<first + count where !Task.isCancelled {
             do throws(OutboundFailure) {
                 let response = try await client.send(request(number))
                 if response.status == 200 { answered += 1 } else { failure = failure ?? "status \(response.status)" }
@@ -163,7 +175,7 @@ struct ClientBench {
     }
 
     /// A task for each request, begun evenly. The figure includes the making of requests and tasks.
-    private func openLoop(_ rate: Int) async -> Double {
+    private func openLoop(_ rate: Int) async throws -> Double {
         let client = client()
         defer { client.shutdown() }
         _ = await blocks(client, connections * 4)
@@ -171,7 +183,7 @@ struct ClientBench {
         let start = ContinuousClock.now
         let answered = await withTaskGroup(of: Bool.self) { group in
             var sent = 0
-            for tick in 0..<3000 {
+            for tick in 0..<3000 where !Task.isCancelled {
                 let due = (tick + 1) * rate / 1000
                 for number in sent..<due {
                     group.addTask { (try? await client.send(request(number)))?.status == 200 }
@@ -181,6 +193,7 @@ struct ClientBench {
             }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
+        try Task.checkCancellation()
         return 1e6 / meter.slice(answered: answered, failed: 0, failure: nil).perCoreSecond
     }
 }

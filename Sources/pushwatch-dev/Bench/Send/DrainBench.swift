@@ -137,6 +137,7 @@ struct DrainBench {
                 """
             )
             try await pool.execute("DELETE FROM pushLeases")
+            Terminal.progress("\(last) of \(workedOff) sends worked off", isLast: last == workedOff)
         }
     }
 
@@ -192,7 +193,11 @@ struct DrainBench {
             let before = [own.cpuSeconds, postgres?.familySeconds]
             tasks.addTask { try await group.run() }
             // Then none is ready; to look for one would read all that was worked off. How many were sent is counted below.
-            while provider.taken.load(ordering: .relaxed) < deliveries { try await Task.sleep(for: .milliseconds(50)) }
+            while provider.taken.load(ordering: .relaxed) < deliveries {
+                Terminal.progress("\(provider.taken.load(ordering: .relaxed)) of \(deliveries) sent")
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            Terminal.progress("\(deliveries) of \(deliveries) sent", isLast: true)
             while try await pool.query("SELECT EXISTS (SELECT FROM pushLeases)")[0].decode(Bool.self) {
                 try await Task.sleep(for: .milliseconds(50))
             }

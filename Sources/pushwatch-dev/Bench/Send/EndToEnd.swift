@@ -12,13 +12,13 @@ struct EndToEnd {
     let other: OtherSender?
 
     func run(_ connections: Int) async throws -> SendBenchReport.EndToEnd {
-        Terminal.note("\(connections) connections to the provider: bare")
+        note(connections, "bare")
         let bare = BareProvider(settings: simulator.settings, connections: connections, inFlight: settings.inFlight)
         let before = try await bare.run(requests: settings.sends, simulator: simulator.use)
-        let otherBefore = try other?.run(requests: settings.sends, inFlight: settings.inFlight)
-        Terminal.note("\(connections) connections to the provider: end to end")
+        let otherBefore = try await runOther(connections)
         var measured = try await measure(connections)
-        let otherAfter = try other?.run(requests: settings.sends, inFlight: settings.inFlight)
+        let otherAfter = try await runOther(connections)
+        note(connections, "bare again")
         let after = try await bare.run(requests: settings.sends, simulator: simulator.use)
         for slice in [before, after] where slice.failed > 0 {
             throw CommandFailure.check("\(slice.failed) bare requests failed: \(slice.failure ?? "")")
@@ -33,7 +33,16 @@ struct EndToEnd {
         return measured
     }
 
+    private func note(_ connections: Int, _ step: String) { Terminal.note("\(connections) connections to the provider: \(step)") }
+
+    private func runOther(_ connections: Int) async throws -> OtherSender.Slice? {
+        guard let other else { return nil }
+        note(connections, "the other program")
+        return try await other.run(requests: settings.sends, inFlight: settings.inFlight)
+    }
+
     private func measure(_ connections: Int) async throws -> SendBenchReport.EndToEnd {
+        note(connections, "starting the server")
         var environment = simulator.settings
         environment["PUSHWATCH_PROVIDERS_CONNECTIONS"] = "\(connections)"
         let server = try await BenchServer(database: database.url, arguments: ["--sends"], environment: environment)
@@ -54,10 +63,12 @@ struct EndToEnd {
         let postgres = try await ProcessUse.postgres(of: pool)
         let own = ProcessUse(pid: getpid())
         let uses = [server.use.cpuSeconds, postgres?.familySeconds, simulator.use.cpuSeconds, own.cpuSeconds]
+        note(connections, "end to end, \(settings.sends) sends as fast as they are taken")
         let seconds = try await drain(pool, load, settings.sends, run: run + "-full")
         let later = [server.use.cpuSeconds, postgres?.familySeconds, simulator.use.cpuSeconds, own.cpuSeconds]
         let spent = zip(uses, later).map { before, after in before.flatMap { before in after.map { $0 - before } } }
         let rate = Double(settings.sends) / seconds
+        note(connections, "end to end, at half that rate")
         let paced = try await load.pace(rate / 2, for: .seconds(settings.seconds), every: settings.interval, run: run + "-half")
         try await settle(pool)
         let (p50, p99) = try await latencies(pool, run: run + "-half", sends: paced)

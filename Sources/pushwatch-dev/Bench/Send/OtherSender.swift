@@ -21,20 +21,18 @@ struct OtherSender {
     let token: String
 
     /// Throws when it fails, or when not all of its requests are accepted.
-    func run(requests: Int, inFlight: Int) throws -> Slice {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = [
-            url, caFile, token, SendLoad.app, "\(requests)", "\(inFlight)",
-        ]
-        process.standardOutput = output
-        do { try process.run() } catch { throw CommandFailure.environment("\(program) does not start: \(error.localizedDescription)") }
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0, let slice = try? JSONDecoder().decode(Slice.self, from: text) else {
+    func run(requests: Int, inFlight: Int) async throws -> Slice {
+        let process: BenchProcess
+        do {
+            process = try BenchProcess(program, arguments: [url, caFile, token, SendLoad.app, "\(requests)", "\(inFlight)"])
+        } catch {
+            throw CommandFailure.environment("\(program) does not start: \(error.localizedDescription)")
+        }
+        let output = try await process.output()
+        let status = process.ended()
+        guard status == 0, let slice = try? JSONDecoder().decode(Slice.self, from: output) else {
             throw CommandFailure.environment(
-                "\(program) ended with \(process.terminationStatus) and without its line {\"accepted\":…,\"seconds\":…,\"cpuSeconds\":…}."
+                "\(program) ended with \(status) and without its line {\"accepted\":…,\"seconds\":…,\"cpuSeconds\":…}."
             )
         }
         guard slice.accepted == requests else {

@@ -44,7 +44,7 @@ struct SendBench {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         if !settings.parts.isDisjoint(with: [.client, .endToEnd]) {
             Terminal.note("starting the provider simulator")
-            let simulator = try BenchSimulator(directory: directory)
+            let simulator = try await BenchSimulator(directory: directory)
             defer { simulator.stop() }
             if settings.parts.contains(.client) { try await client(simulator, directory, into: &report) }
             if settings.parts.contains(.endToEnd) {
@@ -76,7 +76,6 @@ struct SendBench {
 
     /// The client and h2load in turns; and on the way, how much the simulator can take.
     private func client(_ simulator: BenchSimulator, _ directory: String, into report: inout SendBenchReport) async throws {
-        Terminal.note("the client and h2load, in turns")
         let token = try providerToken(directory)
         let bench = ClientBench(
             url: simulator.apnsURL + "/3/device/" + SendLoad.token,
