@@ -193,17 +193,7 @@ struct RulePass {
                 }
             }
         }
-        let beginnings = AlertBeginnings(
-            rule: rule,
-            pool: pool,
-            configuration: configuration,
-            receivers: receivers,
-            backlog: backlog,
-            logger: logger,
-            now: now,
-            silences: silences,
-            causes: causes
-        )
+        let beginnings = AlertBeginnings(pass: self, silences: silences, causes: causes)
         return try await beginnings.completed(changes.changes)
     }
 
