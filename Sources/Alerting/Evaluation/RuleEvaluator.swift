@@ -32,17 +32,13 @@ package final class RuleEvaluator: Service, Sendable {
     private let rules: RuleRegistry
     private let receivers: ReceiverRegistry
     private let configuration: EvaluatorConfiguration
-    private let backlog: BacklogSource?
-    private let sampling: BacklogSampling?
-    private let circuits: CircuitSampling?
-    private let feeds: FeedSampling?
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
-    private let databaseNow: (@Sendable () -> Timestamp)?
-    private let holder: String
+    private let databaseTime: @Sendable (AlertLease) -> Timestamp
+    private let claim: EvaluatorMaintenance.Claim
+    private let round: EvaluationRound
     private let maintenance: EvaluatorMaintenance
-    private let baseline = BaselineStore()
     private let watermark: EvaluationWatermark
     private let clockCheck: ClockCheck
     private let metrics = EvaluatorMetrics()
@@ -67,15 +63,28 @@ package final class RuleEvaluator: Service, Sendable {
         self.rules = rules
         self.receivers = receivers
         self.configuration = configuration
-        self.backlog = backlog
-        self.sampling = sampling
-        self.circuits = circuits
-        self.feeds = feeds
         self.logger = logger
         self.clock = clock
         self.now = now
-        self.databaseNow = databaseNow
-        holder = UUID().uuidString
+        // When the lease was claimed.
+        databaseTime = { databaseNow?() ?? $0.claimedAt ?? now() }
+        let holder = UUID().uuidString
+        claim = { try await AlertLeaseStore.claim(RuleEvaluator.leaseName, holder: holder, for: configuration.leaseDuration, on: pool) }
+        round = EvaluationRound(
+            pool: pool,
+            receivers: receivers,
+            configuration: configuration,
+            baseline: BaselineStore(),
+            backlog: backlog,
+            sampling: sampling,
+            circuits: circuits,
+            feeds: feeds,
+            metrics: metrics,
+            logger: logger,
+            now: now,
+            databaseTime: databaseTime,
+            claim: claim
+        )
         watermark = EvaluationWatermark(pool: pool, configuration: configuration, metrics: metrics, logger: logger)
         clockCheck = ClockCheck(logger: logger)
         maintenance = EvaluatorMaintenance(
@@ -130,9 +139,6 @@ package final class RuleEvaluator: Service, Sendable {
         return lease
     }
 
-    /// When the lease was claimed.
-    private func databaseTime(_ lease: AlertLease) -> Timestamp { databaseNow?() ?? lease.claimedAt ?? now() }
-
     private func evaluate(through watermark: Timestamp, _ lease: AlertLease) async throws {
         let last = Minute.lastClosed(before: watermark)
         let current = rules.rules
@@ -160,11 +166,8 @@ package final class RuleEvaluator: Service, Sendable {
     }
 
     private func evaluate(_ current: [AlertRule], through last: Minute, since start: Timestamp, _ lease: AlertLease) async throws {
-        let seriesFaults = try await fillSeries(through: last)
         let isLateDue = isLateDue(at: last)
-        let late = isLateDue ? try await LateAttemptStore.waiting(on: pool) : []
-        let faults = seriesFaults.merging(try await evaluate(current, through: last, late, seriesFaults, lease)) { $1 }
-        if !late.isEmpty, faults.isEmpty { try await settle(late, through: last) }
+        let faults = try await round.run(current, through: last, isLateDue: isLateDue, lease)
         state.withLock { state in
             state.faults = faults
             // What failed is tried again a minute later: a statement that reaches its time limit each time delays all other rules.
@@ -173,7 +176,7 @@ package final class RuleEvaluator: Service, Sendable {
             state.checkedAt = Minute(start)
             if isLateDue { state.lateCheckedAt = last }
         }
-        try await maintenance.run(current, through: last, pass: pass, claim: claim)
+        try await maintenance.run(current, through: last, pass: round.pass, claim: claim)
         if faults.isEmpty { state.withLock { $0.succeededAt = now() } }
         let finished = now()
         let progress = try await RuleProgress.all(on: pool)
@@ -197,86 +200,6 @@ package final class RuleEvaluator: Service, Sendable {
 
     private static let lateInterval: Int64 = 5
 
-    private func settle(_ late: [LateAttemptStore.LateMinute], through last: Minute) async throws {
-        guard let lease = try await claim() else { return }
-        try await pool.withTransaction { transaction in
-            try await AlertLeaseStore.fence(lease, in: transaction)
-            try await LateAttemptStore.settle(late, through: last, in: transaction)
-        }
-        for minute in late { metrics.late(minute.added, isEvaluated: minute.isEvaluated(at: last)) }
-    }
-
-    private func evaluate(
-        _ rules: [AlertRule],
-        through last: Minute,
-        _ late: [LateAttemptStore.LateMinute],
-        _ seriesFaults: [String: String],
-        _ current: AlertLease
-    ) async throws -> [String: String] {
-        var faults: [String: String] = [:]
-        let lateSince = late.filter { $0.isEvaluated(at: last) }.map(\.minute).min()
-        for rule in Suppression.causesFirst(rules) {
-            guard let lease = try await claim() else { throw LeaseLost(lease: current) }
-            do {
-                var pass = pass(rule, lease)
-                pass.lateSince = lateSince
-                pass.seriesFault = SeriesFault(rule, seriesFaults)
-                report(try await pass.run(through: last))
-            } catch let error as LeaseLost {
-                throw error
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                // Also what is called unavailable, as a query that exceeds its time or its memory is: the other rules do not depend on it.
-                faults[rule.name] = "\(error)"
-                logger.error(
-                    "a rule could not be evaluated; its alerts keep their state",
-                    metadata: ["rule": "\(rule.name)", "error": "\(error)"]
-                )
-            }
-        }
-        return faults
-    }
-
-    /// What rules read in addition to the rollups. Returns what could not be filled, with the reason.
-    private func fillSeries(through last: Minute) async throws -> [String: String] {
-        guard let lease = try await claim() else { return [:] }
-        let pass = SeriesPass(
-            pool: pool,
-            lease: lease,
-            recompute: configuration.recomputeMinutes,
-            sampling: sampling,
-            circuits: circuits,
-            feeds: feeds,
-            // Samples are of the minutes that rules look at.
-            now: databaseTime(lease)
-        )
-        let faults = try await pass.run(through: last)
-        for (series, fault) in faults {
-            logger.error("a series could not be filled", metadata: ["series": "\(series)", "error": "\(fault)"])
-        }
-        return faults
-    }
-
-    private func pass(_ rule: AlertRule, _ lease: AlertLease) -> RulePass {
-        RulePass(
-            rule: rule,
-            pool: pool,
-            lease: lease,
-            configuration: configuration,
-            baseline: baseline,
-            receivers: receivers.set,
-            metrics: metrics,
-            backlog: backlog,
-            logger: logger,
-            now: now()
-        )
-    }
-
-    private func claim() async throws -> AlertLease? {
-        try await AlertLeaseStore.claim(Self.leaseName, holder: holder, for: configuration.leaseDuration, on: pool)
-    }
-
     /// Somebody else evaluates: after a takeover back, everything is looked at again.
     private func resetProgress() {
         metrics.idle()
@@ -293,19 +216,5 @@ package final class RuleEvaluator: Service, Sendable {
         let now = now()
         let next = (Minute(now - configuration.lag) + 1).timestamp + configuration.lag
         return max(.milliseconds(20), min(next - now + .milliseconds(20), configuration.pollInterval))
-    }
-
-    private func report(_ changes: [AlertChange]) {
-        for change in changes {
-            switch change {
-            case .fire(let alert, _, _):
-                logger.warning("alert firing", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
-            case .resolve(let alert, _):
-                logger.notice("alert resolved", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
-            case .reopen(let alert, _, _):
-                logger.warning("alert firing again", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
-            case .update: break
-            }
-        }
     }
 }
