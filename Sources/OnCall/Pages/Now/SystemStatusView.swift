@@ -81,7 +81,7 @@ struct SystemStatusView {
         ].compactMap { $0 }
         return RuleRow(
             name: rule.name,
-            text: "\(NumberText.percent(ruleStatus.share)) of \(NumberText.percent(ruleStatus.threshold))",
+            text: ruleStatus.text,
             detail: details.isEmpty ? nil : details.joined(separator: "; "),
             meter: ruleStatus.meter,
             meterText: ruleStatus.meterText,

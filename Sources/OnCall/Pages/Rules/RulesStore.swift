@@ -123,17 +123,18 @@ struct RulesStore: Sendable {
         guard let ratio = rule.condition.ratio else { return nil }
         let dimensions = rule.by.compactMap { RollupDimension(rawValue: $0.rawValue) }
         guard dimensions.count == rule.by.count else { return nil }
-        let to = now.flooredToMinute()
+        let last = Minute(now) - 1
         let counts = try await RollupStore.minutes(
             rule.selection(),
             by: dimensions,
-            from: to - .seconds(Int64(ratio.duration.minutes) * 60),
-            to: to,
+            from: (last - (ratio.duration.minutes + ratio.smooth.minutes - 2)).timestamp,
+            to: (last + 1).timestamp,
             on: pool
         )
         let groups = Dictionary(grouping: counts, by: \.values).map { values, counts in
             let group = values.isEmpty ? "all" : zip(rule.by, values).map { "\($0.rawValue)=\($1)" }.joined(separator: ", ")
-            return WorstGroupStatus(counts, group: group, of: ratio)
+            let series = MinuteSeries(counts.map { MinuteCounts(minute: Minute($0.period), attempts: $0.attempts, bad: $0.bad) })
+            return WorstGroupStatus(series, through: last, group: group, of: ratio)
         }
         return WorstGroupStatus.worst(groups)
     }
