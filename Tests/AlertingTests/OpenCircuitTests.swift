@@ -60,8 +60,7 @@ struct OpenCircuitTests {
                 return Self.circuits(at: minute)
             },
             logger: .silent,
-            now: { clock.now },
-            databaseNow: { clock.now }
+            now: { clock.now }
         )
         for minute in minutes {
             current.withLock { $0 = minute }

@@ -72,8 +72,7 @@ struct SeriesTests {
                     [BacklogSample(provider: "fcm", waiting: waiting.withLock { $0 }), BacklogSample(provider: "apns", waiting: 0)]
                 },
                 logger: .silent,
-                now: { clock.now },
-                databaseNow: { clock.now }
+                now: { clock.now }
             )
             for minute in 0..<70 {
                 clock.set((Traffic.start + minute).timestamp + .seconds(2))
@@ -108,8 +107,7 @@ struct SeriesTests {
                     ]
                 },
                 logger: .silent,
-                now: { clock.now },
-                databaseNow: { clock.now }
+                now: { clock.now }
             )
             for minute in 0..<40 {
                 clock.set((Traffic.start + minute).timestamp + .seconds(2))
@@ -144,8 +142,7 @@ struct SeriesTests {
                     return minute < 30 ? [back, over] : [back]
                 },
                 logger: .silent,
-                now: { clock.now },
-                databaseNow: { clock.now }
+                now: { clock.now }
             )
             for minute in 0..<45 {
                 clock.set((Traffic.start + minute).timestamp + .seconds(2))

@@ -105,7 +105,7 @@ struct WatermarkTests {
                 rules: RuleRegistry(rules: [Rules.provider5xx], logger: .silent),
                 receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
                 logger: log.logger,
-                now: { Timestamp.now() - .seconds(1200) }
+                machineNow: { Timestamp.now() - .seconds(1200) }
             )
             for _ in 1...2 { try await evaluator.evaluate() }
             let asOf = try #require(try await RuleProgress.all(on: pool).first?.asOf)

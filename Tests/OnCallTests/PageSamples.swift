@@ -188,12 +188,20 @@ enum PageSample {
             .init(
                 name: "ProviderUnavailable",
                 isFiring: false,
-                ruleStatus: WorstGroupStatus(counts: AttemptCounts(attempts: 2_870, bad: 12), threshold: Fraction(5, 100), group: "provider=fcm")
+                ruleStatus: WorstGroupStatus(
+                    counts: AttemptCounts(attempts: 2_870, bad: 12),
+                    threshold: Fraction(5, 100),
+                    group: "provider=fcm"
+                )
             ),
             .init(
                 name: "PushAuthFailing",
                 isFiring: false,
-                ruleStatus: WorstGroupStatus(counts: AttemptCounts(attempts: 2_590, bad: 21), threshold: Fraction(1, 100), group: "provider=apns")
+                ruleStatus: WorstGroupStatus(
+                    counts: AttemptCounts(attempts: 2_590, bad: 21),
+                    threshold: Fraction(1, 100),
+                    group: "provider=apns"
+                )
             ),
         ]
         systemStatus.credentials = [CredentialState(name: "APNs TEAM123456/KEY1234567", provider: .apns, keyAgeDays: 41)]

@@ -96,7 +96,7 @@ package enum EscalationStore {
             SELECT e.alertId, e.escalationStep::bigint, e.escalationSince,
                    EXISTS (SELECT FROM notifications o WHERE o.alertId = e.alertId AND o.kind IN ('firing', 'reopened') AND o.state = 'delivered'
                              AND o.receiver = ANY(\(people))
-                             -- By two clocks: of the evaluator and of the notifier.
+                             -- The notifier's reading of the clock may be some milliseconds older than the evaluator's.
                              AND greatest(o.createdAt, o.settledAt) >= e.escalationSince),
                    ARRAY(SELECT receiver FROM notifications o WHERE o.alertId = e.alertId AND o.kind = 'firing'),
                    -- The notification that an alert was reopened is no page.

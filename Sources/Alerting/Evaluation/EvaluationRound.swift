@@ -17,8 +17,8 @@ struct EvaluationRound: Sendable {
     let feeds: FeedSampling?
     let metrics: EvaluatorMetrics
     let logger: Logger
-    let now: @Sendable () -> Timestamp
-    let databaseTime: @Sendable (AlertLease) -> Timestamp
+    /// Used instead of the database's clock.
+    let now: (@Sendable () -> Timestamp)?
     let claim: EvaluatorMaintenance.Claim
 
     /// Returns why rules and series could not be evaluated, by name.
@@ -44,7 +44,7 @@ struct EvaluationRound: Sendable {
             metrics: metrics,
             backlog: backlog,
             logger: logger,
-            now: now()
+            now: lease.now(now)
         )
     }
 
@@ -58,8 +58,7 @@ struct EvaluationRound: Sendable {
             sampling: sampling,
             circuits: circuits,
             feeds: feeds,
-            // Samples are of the minutes that rules evaluate.
-            now: databaseTime(lease)
+            now: lease.now(now)
         )
         let faults = try await pass.run(through: last)
         for (series, fault) in faults {

@@ -34,8 +34,8 @@ package final class RuleEvaluator: Service, Sendable {
     private let configuration: EvaluatorConfiguration
     private let logger: Logger
     private let clock: any Clock<Duration>
-    private let now: @Sendable () -> Timestamp
-    private let databaseTime: @Sendable (AlertLease) -> Timestamp
+    private let now: (@Sendable () -> Timestamp)?
+    private let machineNow: @Sendable () -> Timestamp
     private let claim: EvaluatorMaintenance.Claim
     private let round: EvaluationRound
     private let maintenance: EvaluatorMaintenance
@@ -44,7 +44,9 @@ package final class RuleEvaluator: Service, Sendable {
     private let metrics = EvaluatorMetrics()
     private let state = Mutex(State())
 
-    /// `databaseNow`: used instead of the database's clock, where the time is simulated.
+    /// - Parameters:
+    ///   - now: used instead of the database's clock, where the time is simulated.
+    ///   - machineNow: this machine's clock. It decides nothing; a difference from the database's is logged.
     package init(
         pool: PostgresPool,
         rules: RuleRegistry,
@@ -56,8 +58,8 @@ package final class RuleEvaluator: Service, Sendable {
         feeds: FeedSampling? = nil,
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
-        databaseNow: (@Sendable () -> Timestamp)? = nil
+        now: (@Sendable () -> Timestamp)? = nil,
+        machineNow: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
         self.rules = rules
@@ -66,8 +68,7 @@ package final class RuleEvaluator: Service, Sendable {
         self.logger = logger
         self.clock = clock
         self.now = now
-        // When the lease was claimed.
-        databaseTime = { databaseNow?() ?? $0.claimedAt ?? now() }
+        self.machineNow = machineNow
         let holder = UUID().uuidString
         claim = { try await AlertLeaseStore.claim(RuleEvaluator.leaseName, holder: holder, for: configuration.leaseDuration, on: pool) }
         round = EvaluationRound(
@@ -82,7 +83,6 @@ package final class RuleEvaluator: Service, Sendable {
             metrics: metrics,
             logger: logger,
             now: now,
-            databaseTime: databaseTime,
             claim: claim
         )
         watermark = EvaluationWatermark(pool: pool, configuration: configuration, metrics: metrics, logger: logger)
@@ -101,7 +101,7 @@ package final class RuleEvaluator: Service, Sendable {
     /// Rules whose last evaluation failed, with the reason. Their alerts keep their state as they are.
     package var faults: [String: String] { state.withLock { $0.faults } }
 
-    /// When this instance last evaluated everything without a fault; nil before, and while another one does the work.
+    /// When this instance last evaluated everything without a fault, by the database's clock; nil before, and while another one does the work.
     var succeededAt: Timestamp? { state.withLock { $0.succeededAt } }
 
     /// Works until shutdown, then lets the next one take over at once.
@@ -115,7 +115,7 @@ package final class RuleEvaluator: Service, Sendable {
     /// Evaluates what is closed now, by the database's clock: one of this machine that is slow delays no alert.
     package func evaluate() async throws {
         guard let lease = try await begin() else { return }
-        try await evaluate(through: try await watermark.read(at: databaseTime(lease)), lease)
+        try await evaluate(through: try await watermark.read(at: lease.now(now)), lease)
     }
 
     /// Evaluates what is closed at `watermark`: the moment before which all attempts are known.
@@ -135,14 +135,14 @@ package final class RuleEvaluator: Service, Sendable {
             resetProgress()
             return nil
         }
-        clockCheck.compare(now(), withDatabase: databaseTime(lease))
+        if now == nil { clockCheck.compare(machineNow(), withDatabase: lease.now(nil)) }
         return lease
     }
 
     private func evaluate(through watermark: Timestamp, _ lease: AlertLease) async throws {
         let last = Minute.lastClosed(before: watermark)
         let current = rules.rules
-        let start = now()
+        let start = lease.now(now)
         // A minute that is waited for keeps nobody from looking after repeats and Pushwatch itself.
         let isIdle = state.withLock { $0.evaluated == last && $0.rules == current && $0.checkedAt == Minute(start) }
         if isIdle { return }
@@ -177,8 +177,8 @@ package final class RuleEvaluator: Service, Sendable {
             if isLateDue { state.lateCheckedAt = last }
         }
         try await maintenance.run(current, through: last, pass: round.pass, claim: claim)
-        if faults.isEmpty { state.withLock { $0.succeededAt = now() } }
-        let finished = now()
+        let finished = lease.now(now)
+        if faults.isEmpty { state.withLock { $0.succeededAt = finished } }
         let progress = try await RuleProgress.all(on: pool)
         metrics.evaluated(
             through: RuleProgress.through(progress, rules: current, last: last) ?? (last + 1).timestamp,
@@ -213,7 +213,7 @@ package final class RuleEvaluator: Service, Sendable {
 
     /// Until the next minute closes, or the lease wants extending.
     private func pause() -> Duration {
-        let now = now()
+        let now = now?() ?? machineNow()
         let next = (Minute(now - configuration.lag) + 1).timestamp + configuration.lag
         return max(.milliseconds(20), min(next - now + .milliseconds(20), configuration.pollInterval))
     }

@@ -50,8 +50,7 @@ extension RuleEvaluator {
             backlog: backlog,
             logger: logger,
             clock: sleeps,
-            now: { clock.now },
-            databaseNow: { clock.now }
+            now: { clock.now }
         )
     }
 
