@@ -12,7 +12,7 @@ struct ExclusionTests {
     private static let to = (Traffic.start - 720).timestamp
 
     @Test(
-        "an incident that has taught for days is left out afterwards: the next evaluation knows better, and a backtest agrees; taken back, it teaches again"
+        "a baseline is trained without an incident that is excluded days later, live and in a backtest, until the exclusion is removed"
     )
     func exclude() async throws {
         try await withDatabase { pool in

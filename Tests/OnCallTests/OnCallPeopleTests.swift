@@ -196,13 +196,14 @@ struct OnCallPeopleTests {
             }
             #expect(try await page().contains("class=\"spell would\"") == false)
             let now = OnCallRoutesTests.now
-            try await BacktestRefresher(
+            var cooldown: [String: Timestamp] = [:]
+            await BacktestRefresher(
                 pool: pool,
                 rules: OnCallRoutesTests.rules,
                 backtestCache: shelf,
                 now: { now },
                 logger: .silent
-            ).makeAll()
+            ).refresh(&cooldown)
             let html = try await page()
             #expect(
                 html.contains("class=\"spell would\"")

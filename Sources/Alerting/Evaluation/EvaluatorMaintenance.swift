@@ -17,7 +17,7 @@ final class EvaluatorMaintenance: Sendable {
     private let logger: Logger
     private let now: (@Sendable () -> Timestamp)?
     /// When this was made, by the simulated and by the monotonic clock.
-    private let madeAt: (simulated: Timestamp?, instant: ContinuousClock.Instant)
+    private let madeAt: (simulated: Timestamp?, clock: ContinuousClock.Instant)
     private let cleanedUpAt = Mutex<Timestamp?>(nil)
     /// Rules that have alerts or a state and are in no file, and since when they were seen to be so.
     private let missing = Mutex<[String: Timestamp]>([:])
@@ -85,7 +85,7 @@ final class EvaluatorMaintenance: Sendable {
             receivers: receivers.set,
             rules: rules,
             last: last,
-            observedSince: madeAt.simulated ?? now - (ContinuousClock.now - madeAt.instant),
+            observedSince: madeAt.simulated ?? now - (ContinuousClock.now - madeAt.clock),
             now: now,
             lasting: { self.lasting($0, at: now) }
         )

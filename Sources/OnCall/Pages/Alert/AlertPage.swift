@@ -135,7 +135,7 @@ struct AlertPage {
             if data.alert.isBuiltIn {
                 return "This alert is about Pushwatch itself and counts no attempts. The SQL below has its numbers."
             }
-            guard data.alert.evidence.level.judgesShare else { return nil }
+            guard data.alert.evidence.level.comparesShares else { return nil }
             return "The rule is in no rule file any more, so its chart cannot be drawn. The SQL below has the numbers."
         }
         let step = series.minutesPerSlot == 1 ? "minute" : "\(series.minutesPerSlot) minutes"

@@ -39,7 +39,7 @@ struct AlertPageStore: Sendable {
 
     /// Nil when the rule is in no file any more, since what it counted is not known then; and where no share of attempts is judged.
     private func series(of alert: Alert, now: Timestamp) async throws -> AlertSeries? {
-        guard let rule = rules[alert.rule], alert.evidence.level.judgesShare else { return nil }
+        guard let rule = rules[alert.rule], alert.evidence.level.comparesShares else { return nil }
         let (from, minutes) = AlertSeries.span(of: alert, now: now)
         let counts = try await RollupStore.minutes(
             rule.selection(in: alert.group),
