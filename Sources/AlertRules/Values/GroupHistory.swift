@@ -59,7 +59,7 @@ package struct GroupHistory: Sendable, Hashable {
     /// Levels that a person has accepted as normal, for baselines.
     package var acceptances: [BaselineAcceptance] = []
 
-    /// Give `knownSince` when the series do not reach back to the first attempt.
+    /// - Parameter knownSince: required where the series do not begin at the first attempt or before.
     package init(group: GroupKey, strata: [StratumHistory], knownSince: Minute? = nil) {
         self.group = group
         self.strata = strata.sorted { $0.key < $1.key }

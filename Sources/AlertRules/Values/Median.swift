@@ -6,3 +6,8 @@ extension [Double] {
         return count.isMultiple(of: 2) ? (values[middle - 1] + values[middle]) / 2 : values[middle]
     }
 }
+
+extension [Int] {
+    /// The middle value, of two the larger one; nil of no values.
+    var upperMedian: Int? { isEmpty ? nil : sorted()[count / 2] }
+}

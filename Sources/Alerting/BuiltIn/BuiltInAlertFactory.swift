@@ -3,7 +3,7 @@ import Attempts
 import Foundation
 import PushContract
 
-/// Makes alerts of built-in alerts. They have no counts of attempts: their evidence is the time since which something is missing.
+/// Makes the alerts about Pushwatch itself. They have no counts of attempts: their evidence is the time since which something is missing.
 enum BuiltInAlertFactory {
     static func dataGap(since heartbeat: Timestamp, now: Timestamp) -> Alert {
         let since = Minute(heartbeat) + 1
@@ -160,7 +160,7 @@ enum BuiltInAlertFactory {
 }
 
 extension Alert {
-    /// What there is at most one open alert of, within a rule: the group; of a built-in alert, the receiver and severity, or the key.
+    /// Unique among the open alerts of a rule: the group; of a built-in alert, the receiver and severity, or the API key.
     var key: String {
         switch rule {
         case BuiltInAlert.notificationsDeadLettered.rawValue, BuiltInAlert.receiverUnreachable.rawValue:

@@ -8,7 +8,7 @@ import ServiceLifecycle
 
 /// Calls a URL every minute as long as alerts are evaluated and delivered: the external monitor pages when the calls stop.
 ///
-/// It must not share our database, host or network, and is the one thing that notices when all of Pushwatch is gone.
+/// The monitor must not share our database, host or network: it alone notices that all of Pushwatch is down.
 package struct DeadMansSwitch: Service {
     /// An evaluation older than this, or a page pending for longer, is no sign of life.
     static let maxSilence = Duration.seconds(180)
@@ -50,7 +50,7 @@ package struct DeadMansSwitch: Service {
         }.run()
     }
 
-    /// One look, and one call if all is well. Returns whether the call was made and answered with 2xx.
+    /// One check, and one call if all is well. Returns whether the call was made and answered with 2xx.
     ///
     /// An instance that waits for the evaluator's lease stays silent: the one that works makes the call.
     @discardableResult
@@ -76,8 +76,8 @@ package struct DeadMansSwitch: Service {
         }
     }
 
-    /// Some notifier holds its lease, and if pages are overdue, others were attempted meanwhile. Other notifications may wait for their group,
-    /// or for the end of quiet hours; what waits for a receiver that is not configured is reported by `ReceiverUnreachable`.
+    /// A notifier has its lease, and if pages are overdue, other notifications were attempted meanwhile. Those that are no pages may wait for
+    /// their group or the end of quiet hours; `ReceiverUnreachable` is about receivers that are not configured.
     private func isDelivering(since: Timestamp) async throws -> Bool {
         let configured = receivers.set.receivers.map(\.name)
         let rows = try await pool.query(

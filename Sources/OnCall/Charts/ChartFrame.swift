@@ -1,3 +1,4 @@
+import Alerting
 import PushContract
 
 /// What all charts share: size, scales, grid, labels and the words for people who do not see it.
@@ -39,8 +40,8 @@ struct ChartFrame {
     /// The whole chart; `behind` is drawn under the grid's labels, `inFront` over everything.
     func svg(behind: [String], inFront: [String] = []) -> String {
         let words =
-            SVG.element("title", [("id", "\(id)-title")], SVG.escape(title))
-            + SVG.element("desc", [("id", "\(id)-desc")], SVG.escape(description))
+            SVG.element("title", [("id", "\(id)-title")], title.htmlEscaped)
+            + SVG.element("desc", [("id", "\(id)-desc")], description.htmlEscaped)
         return SVG.element(
             "svg",
             [

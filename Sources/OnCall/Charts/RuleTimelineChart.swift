@@ -24,7 +24,7 @@ struct RuleTimelineChart {
                 ("class", "chart strip"), ("role", "img"), ("aria-labelledby", "\(id)-title"), ("width", "100%"),
                 ("height", SVG.number(Self.height)),
             ],
-            SVG.element("title", [("id", "\(id)-title")], SVG.escape(description(rule)))
+            SVG.element("title", [("id", "\(id)-title")], description(rule).htmlEscaped)
                 + (weeks + lines + would + was).joined()
         )
     }

@@ -1,30 +1,14 @@
-/// SVG text. Every attribute value and every text goes through `escape`, so nothing that is drawn can become markup.
+import Alerting
+
+/// SVG text. Every attribute value and every text is escaped, so nothing that is drawn can become markup.
 enum SVG {
     static func element(_ name: String, _ attributes: [(String, String)], _ children: String? = nil) -> String {
-        let list = attributes.map { " \($0.0)=\"\(escape($0.1))\"" }.joined()
+        let list = attributes.map { " \($0.0)=\"\($0.1.htmlEscaped)\"" }.joined()
         return children.map { "<\(name)\(list)>\($0)</\(name)>" } ?? "<\(name)\(list)/>"
     }
 
     static func text(_ text: String, _ attributes: [(String, String)]) -> String {
-        element("text", attributes, escape(text))
-    }
-
-    static func escape(_ text: String) -> String {
-        var escaped = ""
-        escaped.reserveCapacity(text.utf8.count)
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "&": escaped += "&amp;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            // Not allowed in XML at all.
-            case "\u{0}"..."\u{8}", "\u{B}", "\u{C}", "\u{E}"..."\u{1F}": escaped += "\u{FFFD}"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
+        element("text", attributes, text.htmlEscaped)
     }
 
     /// At most two decimals, never an exponent; what is no number is 0.
