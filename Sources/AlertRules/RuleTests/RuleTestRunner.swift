@@ -5,8 +5,8 @@ package enum RuleTestRunner {
         RuleTestReport(results: tests.map { run($0, notifications) })
     }
 
-    /// Runs everything in `tests/` of an alerts directory, and returns the findings of rules and tests too. Despite errors, the readable tests
-    /// are run.
+    /// Runs everything in `tests/` of an alerts directory, and returns the findings of rules and tests too. Despite errors, the readable
+    /// tests are run.
     package static func run(
         alertsDirectory path: String,
         _ notifications: (any TestedNotifications)? = nil
@@ -117,8 +117,8 @@ package enum RuleTestRunner {
         }
     }
 
-    /// As the series are stored: of a backlog, what waits in each sampled minute; of a feed, how many followers it affects; of a code, the first
-    /// minute of a day alone.
+    /// As the series are stored: of a backlog, what waits in each sampled minute; of a feed, how many followers it affects; of a code, the
+    /// first minute of a day alone.
     private static func asRead(_ rows: [KeyedCounts], by rule: AlertRule) -> [KeyedCounts] {
         switch rule.condition.source {
         case .attempts, .reregistrations: return rows

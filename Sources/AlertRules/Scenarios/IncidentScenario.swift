@@ -3,8 +3,8 @@ import Foundation
 /// Incidents of a known share, and how the versions of a share rule decide about them: found how soon, ended how often too early, paged how
 /// often.
 ///
-/// Poisson arrivals a minute; 40 healthy minutes before each incident, 240 after it. Both versions are given the same minutes, which one seed
-/// reproduces.
+/// Poisson arrivals a minute; 40 healthy minutes before each incident, 240 after it. Both versions are given the same minutes, which one
+/// seed reproduces.
 package struct IncidentScenario: Sendable, Hashable {
     package enum Shape: String, Sendable, Hashable, CaseIterable {
         case steady

@@ -1,7 +1,7 @@
 /// How rules on other series than shares of attempts behave on synthetic days: a send queue, codes of a provider, devices that return.
 ///
-/// The same each time. Healthy traffic contains what is usual and resembles a fault: campaigns that fill the queue at once, codes that are in
-/// no table and occur rarely, days on which fewer devices return.
+/// The same each time. Healthy traffic contains what is usual and resembles a fault: campaigns that fill the queue at once, codes that are
+/// in no table and occur rarely, days on which fewer devices return.
 package struct SeriesScenario: Sendable {
     package struct Result: Sendable, Hashable {
         package var rule: String

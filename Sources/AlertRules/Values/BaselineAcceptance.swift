@@ -7,7 +7,8 @@ package struct BaselineAcceptance: Sendable, Hashable, Codable {
     package var from: Minute
     /// The first minute that is not any more; nil while it is in force.
     package var to: Minute?
-    /// The share of each stratum's attempts that is expected to fail. A stratum without attempts at that time has none and keeps its own past.
+    /// The share of each stratum's attempts that is expected to fail. A stratum without attempts at that time has none and keeps its own
+    /// past.
     package var shares: [FrozenShare]
 
     package init(from: Minute, to: Minute? = nil, shares: [FrozenShare]) {

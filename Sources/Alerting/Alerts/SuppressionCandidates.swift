@@ -59,8 +59,8 @@ struct SuppressionCandidates {
 
     /// What suppresses an alert when `minute` closes; nil when all its receivers are to be notified.
     ///
-    /// A page is suppressed at the receivers that were notified of the cause. Other alerts are suppressed as soon as any receiver was notified:
-    /// tickets often have other receivers than pages, and nobody needs a ticket about a page that was sent.
+    /// A page is suppressed at the receivers that were notified of the cause. Other alerts are suppressed as soon as any receiver was
+    /// notified: tickets often have other receivers than pages, and nobody needs a ticket about a page that was sent.
     func suppression(of alert: Alert, lastSet: Minute, at minute: Minute, receivers: [String]) -> SuppressionMatch? {
         let consequence = Suppression.Span(
             rule: alert.rule,

@@ -14,7 +14,8 @@ package struct BacktestSpan: Sendable, Hashable {
 
     package var minutes: Int { last - since + 1 }
 
-    /// Where the fold of a rule begins, so that an alert that already fired at `since` is found: as far back as the evaluator folds a new rule.
+    /// Where the fold of a rule begins, so that an alert that already fired at `since` is found: as far back as the evaluator folds a new
+    /// rule.
     package func start(of rule: AlertRule, _ configuration: EvaluatorConfiguration = EvaluatorConfiguration()) -> Minute {
         since - configuration.initialLookbackMinutes(rule)
     }

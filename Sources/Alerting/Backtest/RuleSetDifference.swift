@@ -8,8 +8,8 @@ package struct RuleSetDifference: Sendable, Hashable {
 
     package var isEmpty: Bool { rules.allSatisfy(\.isEmpty) }
 
-    /// Backtests the rules whose decisions or receivers differ, and those that a changed rule suppresses. The others have the same alerts and
-    /// are not read.
+    /// Backtests the rules whose decisions or receivers differ, and those that a changed rule suppresses. The others have the same alerts
+    /// and are not read.
     ///
     /// - Parameters:
     ///   - oldReceivers: those of the old rules' directory; nil when it has none; then receivers are not compared.

@@ -29,8 +29,8 @@ enum BuiltInStore {
         return gap
     }
 
-    /// Notifications that wait although they were attempted, and those for receivers that are not configured; without those that wait for the
-    /// end of a silence or of quiet hours, as `NotificationClaim` decides.
+    /// Notifications that wait although they were attempted, and those for receivers that are not configured; without those that wait for
+    /// the end of a silence or of quiet hours, as `NotificationClaim` decides.
     static func receiverOutages(
         _ receivers: ReceiverSet,
         now: Timestamp,

@@ -76,8 +76,8 @@ package struct DeadMansSwitch: Service {
         }
     }
 
-    /// A notifier has its lease, and if pages are overdue, other notifications were attempted meanwhile. Those that are no pages may wait for
-    /// their group or the end of quiet hours; `ReceiverUnreachable` is about receivers that are not configured.
+    /// A notifier has its lease, and if pages are overdue, other notifications were attempted meanwhile. Those that are no pages may wait
+    /// for their group or the end of quiet hours; `ReceiverUnreachable` is about receivers that are not configured.
     private func isDelivering(since: Timestamp) async throws -> Bool {
         let configured = receivers.set.receivers.map(\.name)
         let rows = try await pool.query(

@@ -24,8 +24,8 @@ struct ReceiverFailure: Sendable, Hashable {
 }
 
 extension ReceiverSet {
-    /// The receivers that are notified that `failing` receivers do not work: those of the route, or all others when the route has only those
-    /// and logs.
+    /// The receivers that are notified that `failing` receivers do not work: those of the route, or all others when the route has only
+    /// those and logs.
     func names(for severity: Severity, rule: String = "", labels: [String: String] = [:], except failing: Set<String>) -> [String] {
         let logs = Set(receivers.filter { !$0.receiver.reachesPeople }.map(\.name))
         let routed = names(for: severity, rule: rule, labels: labels).filter { !failing.contains($0) }

@@ -13,7 +13,9 @@ package struct EscalationRecord: Sendable, Hashable {
 
 /// The state of escalation of each alert.
 package enum EscalationStore {
-    /// The firing pages that somebody should acknowledge and nobody has: neither silenced nor suppressed. `people`: the receivers that notify people.
+    /// The firing pages that are not acknowledged, neither silenced nor suppressed.
+    ///
+    /// - Parameter people: the receivers that notify people.
     static func waiting(people: [String], steps: Int, on session: any PostgresSession) async throws -> [(id: UUID, state: EscalationState)]
     {
         try await read("e.escalationStep < \(Int32(steps))", people: people, session)

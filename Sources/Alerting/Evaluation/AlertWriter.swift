@@ -122,7 +122,8 @@ struct AlertWriter {
     }
 
     /// Notifies of a page that reached nobody: its receivers have as long to acknowledge it as those of an alert that begins. Idempotent.
-    /// What waits for receivers that are not `configured` is dropped: one that was only renamed would get it twice. Returns how many are notified.
+    /// Notifications that wait for receivers that are not `configured` are dropped: one that was only renamed would get two. Returns how
+    /// many receivers are notified.
     @discardableResult
     func enqueueUnnotified(_ id: UUID, receivers: [String], configured: [String]) async throws -> Int {
         let notified = try await enqueueAgain(id, receivers: receivers)

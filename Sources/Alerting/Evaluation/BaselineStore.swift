@@ -69,7 +69,8 @@ final class BaselineStore: Sendable {
         }.sorted { $0.group < $1.group }
     }
 
-    /// The whole days on which decisions about minutes after `base` depend. The last one ended an hour before `last`, so late rows are in it.
+    /// The whole days on which decisions about minutes after `base` depend. The last one ended an hour before `last`, so late rows are in
+    /// it.
     static func days(_ condition: BaselineCondition, after base: Minute, through last: Minute) -> ClosedRange<Int64>? {
         let first = base.day - Int64(condition.knownDays)
         let newest = (last - 60).day - 1
@@ -219,8 +220,8 @@ final class BaselineStore: Sendable {
         }
     }
 
-    /// Some days more than the reference before the first minute are enough to decide whether the learning period is over, also in the first
-    /// days of a new rule.
+    /// Some days more than the reference before the first minute are enough to decide whether the learning period is over, also in the
+    /// first days of a new rule.
     private func firstMinutes(
         _ rule: AlertRule,
         _ condition: BaselineCondition,

@@ -24,7 +24,8 @@ final class EvaluatorMaintenance: Sendable {
     /// Rules that are not evaluated, and since when they were seen to be so.
     private let late = Mutex<[String: Timestamp]>([:])
 
-    /// How long a rule must be in no file before its alerts are over: an editor or a checkout takes files away before it brings the new ones.
+    /// How long a rule must be in no file before its alerts are resolved: an editor or a checkout removes files before it writes the new
+    /// ones.
     static let gracePeriod = Duration.seconds(60)
 
     /// The evaluator's lease, or nil while another instance holds it.
@@ -104,7 +105,7 @@ final class EvaluatorMaintenance: Sendable {
         return Set(names.filter { now - (since[$0] ?? now) >= .seconds(120) })
     }
 
-    /// Repeats, pages that reach nobody, and once an hour what is over for long.
+    /// Repeats, pages that reach nobody, and retention once an hour.
     private func cleanUp(_ current: [AlertRule], _ claim: Claim) async throws {
         guard let lease = try await claim() else { return }
         let now = lease.now(now)

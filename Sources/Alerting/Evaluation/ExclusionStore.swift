@@ -19,8 +19,8 @@ package struct ExcludedTime: Sendable, Hashable {
 
 /// The table of excluded periods.
 ///
-/// The days that a period touches are counted again, so an incident can be excluded days later. The evidence of alerts that have fired stays
-/// as it is.
+/// The days that a period touches are counted again, so an incident can be excluded days later. The evidence of alerts that have fired
+/// stays as it is.
 package enum ExclusionStore {
     /// False when the same period is excluded already.
     static func add(_ time: ExcludedTime, in transaction: PostgresTransaction) async throws -> Bool {

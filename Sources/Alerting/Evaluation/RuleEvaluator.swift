@@ -17,9 +17,9 @@ package typealias BacklogSource = @Sendable (Timestamp) async throws -> BacklogN
 package final class RuleEvaluator: Service, Sendable {
     private struct State {
         var evaluated: Minute?
-        /// The minute of the clock in which that was.
+        /// The minute in which it was evaluated.
         var checkedAt: Minute?
-        /// The newest minute when late attempts were last looked at.
+        /// The newest minute when late attempts were last evaluated.
         var lateCheckedAt: Minute?
         var rules: [AlertRule] = []
         var faults: [String: String] = [:]
@@ -101,7 +101,7 @@ package final class RuleEvaluator: Service, Sendable {
     /// Rules whose last evaluation failed, with the reason. Their alerts keep their state as they are.
     package var faults: [String: String] { state.withLock { $0.faults } }
 
-    /// When this instance last evaluated everything without a fault, by the database's clock; nil before, and while another one does the work.
+    /// When this instance last evaluated everything without a fault, by the database's clock; nil before, and while another one evaluates.
     var succeededAt: Timestamp? { state.withLock { $0.succeededAt } }
 
     /// Works until shutdown, then lets the next one take over at once.
@@ -143,7 +143,7 @@ package final class RuleEvaluator: Service, Sendable {
         let last = Minute.lastClosed(before: watermark)
         let current = rules.rules
         let start = lease.now(now)
-        // A minute that is waited for keeps nobody from looking after repeats and Pushwatch itself.
+        // Repeats and built-in alerts are due once a minute, also while the evaluation waits for a writer.
         let isIdle = state.withLock { $0.evaluated == last && $0.rules == current && $0.checkedAt == Minute(start) }
         if isIdle { return }
         do {
@@ -200,7 +200,7 @@ package final class RuleEvaluator: Service, Sendable {
 
     private static let lateInterval: Int64 = 5
 
-    /// Somebody else evaluates: after a takeover back, everything is looked at again.
+    /// Another instance evaluates: if this one takes over again, it evaluates everything again.
     private func resetProgress() {
         metrics.idle()
         state.withLock {
@@ -211,7 +211,7 @@ package final class RuleEvaluator: Service, Sendable {
         watermark.reset()
     }
 
-    /// Until the next minute closes, or the lease wants extending.
+    /// Until the next minute closes, or the lease is to be extended.
     private func pause() -> Duration {
         let now = now?() ?? machineNow()
         let next = (Minute(now - configuration.lag) + 1).timestamp + configuration.lag

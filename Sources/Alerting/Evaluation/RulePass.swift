@@ -15,9 +15,9 @@ struct RulePass {
     let backlog: BacklogSource?
     let logger: Logger
     let now: Timestamp
-    /// The oldest minute of which attempts were reported late since the last look.
+    /// The oldest minute of which late attempts are to be evaluated.
     var lateSince: Minute?
-    /// Why it cannot be evaluated now: without its series, minutes look as if nothing were wrong in them.
+    /// Why it cannot be evaluated now: minutes without its series would count as good ones.
     var seriesFault: SeriesFault?
 
     /// Evaluates every closed minute up to `newest` that was not evaluated before. Returns what began and ended.
@@ -34,7 +34,7 @@ struct RulePass {
 
     private func evaluate(through newest: Minute) async throws -> [AlertChange] {
         let waiting = rule.condition.level == .reference ? try await AcceptanceStore.waiting(rule, on: pool) : []
-        // Who calls an alert normal is not kept waiting for the next decision.
+        // An acceptance is applied at once, not at the next minute in which the rule decides.
         let last = waiting.isEmpty ? newestDecided(newest) : newest
         let current = try await RuleCheckpoint.read(rule, on: pool)
         var checkpoint = current
@@ -91,7 +91,7 @@ struct RulePass {
         checkpoint.asOf.map { late - $0 > 60 } ?? false
     }
 
-    /// Who silences an alert is not kept waiting for the next decision, nor are receivers when a silence ends.
+    /// Silences begin and end at once, not at the next minute in which the rule decides.
     private func applySilences() async throws {
         let open = try await AlertStore.open(rule: rule.name, on: pool)
         guard !open.isEmpty else { return }
@@ -131,7 +131,7 @@ struct RulePass {
         )
     }
 
-    /// Leaves of a second evaluation what follows what is recorded. Of groups that keep their state, it leaves what `unchanged` says.
+    /// Reduces a second evaluation to what follows the recorded alerts. Groups that keep their state are planned as in `unchanged`.
     private func reconcile(
         _ plan: inout EvaluationPlan,
         with unchanged: EvaluationPlan,

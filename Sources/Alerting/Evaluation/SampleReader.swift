@@ -5,8 +5,8 @@ import PushContract
 
 /// Reads a bounded part of the attempts of a window, in bounded time.
 ///
-/// The window is cut into slices of equal length, and the first attempts of each are read, so the work does not follow the traffic. The slices are
-/// read one after the other, spread over the window, until the time is used up: what was read until then is the sample.
+/// The window is cut into slices of equal length, and the first attempts of each are read, so the work does not grow with the traffic. The
+/// slices are read one after the other, spread over the window, until the time is used up: what was read until then is the sample.
 struct SampleReader {
     static let slices = 20
 

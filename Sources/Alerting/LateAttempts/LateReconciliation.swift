@@ -5,8 +5,8 @@ import AlertRules
 /// It compares when each group fired, minute by minute, as found and as recorded; whether the fold calls a beginning fired or reopened does
 /// not matter for that. Nothing that was notified is withdrawn; the alert that is open at the end is the one a backtest finds open.
 ///
-/// Late attempts change nothing about the minutes before them. A difference there is due to other data, such as an import: it begins and ends
-/// no alert that lasts into them.
+/// Late attempts change nothing about the minutes before them. A difference there is due to other data, such as an import: it begins and
+/// ends no alert that lasts into them.
 struct LateReconciliation {
     /// An incident that is over, from its beginning to its end.
     struct Incident: Hashable {

@@ -14,13 +14,13 @@ package struct AlertLease: Sendable, Hashable {
     func now(_ simulated: (@Sendable () -> Timestamp)?) -> Timestamp { simulated?() ?? clock?.now ?? .now() }
 }
 
-/// A replaced holder tried to write; nothing was changed.
+/// A former holder tried to write; nothing was changed.
 struct LeaseLost: Error, Sendable, CustomStringConvertible {
     let lease: AlertLease
     var description: String { "the lease '\(lease.name)' (epoch \(lease.epoch)) was taken over" }
 }
 
-/// Leases by the database's clock, so that clocks of machines may differ.
+/// Leases expire by the database's clock alone.
 enum AlertLeaseStore {
     private static let row = RowLease(owner: "holder", until: "expiresAt", epoch: "epoch", table: "l")
 

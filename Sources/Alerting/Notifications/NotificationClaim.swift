@@ -5,7 +5,7 @@ import PushContract
 
 /// Takes messages from the outbox for one notifier: pages by themselves and at once, others of a receiver together.
 ///
-/// Of an order key the newest notification is claimed, with the older pending ones: it supersedes them, so "firing" never follows "resolved".
+/// Of an order key the newest notification is claimed with the older pending ones, which it supersedes: "firing" never follows "resolved".
 struct NotificationClaim {
     /// Alerts in one message, at most.
     static let maxGroupSize = 40

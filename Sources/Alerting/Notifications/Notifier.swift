@@ -62,8 +62,8 @@ package final class Notifier: Service, Sendable {
         holder = UUID().uuidString
     }
 
-    /// Works until shutdown; what is being sent is finished first. Each message is sent by a task of its own, on connections of its receiver
-    /// alone and with its own deadline, so a receiver that hangs delays only itself.
+    /// Works until shutdown, after which deliveries under way are finished. Each message is sent by a task of its own, on connections of
+    /// its receiver alone and with its own deadline, so a receiver that hangs delays only itself.
     package func run() async throws {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -88,7 +88,7 @@ package final class Notifier: Service, Sendable {
         try? await release()
     }
 
-    /// One look at the outbox, to the end of every delivery. Returns how many messages were tried.
+    /// Delivers what is due, to the end of every delivery. Returns how many messages were tried.
     @discardableResult
     package func deliverDue() async throws -> Int {
         let claimed = try await claimDue()
@@ -105,7 +105,7 @@ package final class Notifier: Service, Sendable {
         try await AlertLeaseStore.release(lease, on: pool)
     }
 
-    /// Takes what is due and not leased, as far as each receiver has places: pages by themselves, others together where the receiver wants it so.
+    /// Claims what is due and not leased, within the limit of each receiver: pages separately, others together where they are grouped.
     private func claimDue() async throws -> [([ClaimedNotification], AlertLease)] {
         receivers.refresh()
         guard let lease = try await lease() else { return [] }
@@ -150,7 +150,7 @@ package final class Notifier: Service, Sendable {
         }
     }
 
-    /// The lease, extended when a third of it has passed: looking at an empty outbox writes nothing.
+    /// The lease, extended when a third of it has passed: an empty outbox is polled without writes.
     private func lease() async throws -> AlertLease? {
         let (current, since) = state.withLock { ($0.lease, $0.extendedAt) }
         if let current, let since, ContinuousClock.now - since < configuration.leaseDuration / 3 { return current }

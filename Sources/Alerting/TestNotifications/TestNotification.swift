@@ -6,8 +6,8 @@ package import PushContract
 
 /// A marked alert through every receiver, to verify that notifications reach on-call.
 ///
-/// It has an alert, transitions and notifications, which the notifier of a running service delivers as those of every alert; only the evaluator
-/// and the routes are skipped.
+/// It has an alert, transitions and notifications, which the notifier of a running service delivers as those of every alert; only the
+/// evaluator and the routes are skipped.
 package enum TestNotification {
     package static let rule = "PushwatchTestNotification"
 
@@ -80,8 +80,8 @@ package enum TestNotification {
         )[0].decode(Bool.self)
     }
 
-    /// Withdraws what was not delivered in time: a notification that arrives after the test would only confuse people. Receivers that may have
-    /// been notified of the alert are still notified of its end.
+    /// Withdraws what was not delivered in time: a notification that arrives after the test would only confuse people. Receivers that may
+    /// have been notified of the alert are still notified of its end.
     package static func withdraw(_ id: UUID, at now: Timestamp, on session: any PostgresSession) async throws {
         try await session.execute(
             """

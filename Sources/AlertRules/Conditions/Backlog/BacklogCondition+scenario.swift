@@ -10,8 +10,8 @@ extension BacklogCondition {
         }
     }
 
-    /// 600 are added each minute, and a few more could be sent. Campaigns of five times the threshold come every three hours, in turn at once
-    /// and over ten minutes, and are sent within a quarter of an hour.
+    /// 600 are added each minute, and a few more could be sent. Campaigns of five times the threshold come every three hours, in turn at
+    /// once and over ten minutes, and are sent within a quarter of an hour.
     private static func queue(minutes: Int, threshold: Int64, onset: Int?, _ random: inout SeededGenerator) -> [AttemptCounts] {
         var waiting: Int64 = 0
         return (0..<minutes).map { minute in

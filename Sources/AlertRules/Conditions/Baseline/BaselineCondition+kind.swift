@@ -19,7 +19,8 @@ extension BaselineCondition: Condition {
     /// Days before a minute on which the decision about it may depend.
     package var knownDays: Int { version == .one ? referenceDays + (longestWindow.minutes + gap.minutes) / 1440 + 1 : Baseline2.knownDays }
 
-    /// Days that are folded before the first minute of interest: alerts of that time exclude their hours from training, and may still be open.
+    /// Days that are folded before the first minute of interest: alerts of that time exclude their hours from training, and may still be
+    /// open.
     package var warmUpDays: Int { version == .one ? 3 : Int(Baseline2.searchedDays) }
 
     func summary(_ words: (RuleDuration) -> String) -> String {

@@ -18,7 +18,7 @@ struct AlertText {
 
     init(_ message: AlertNotification) { self.message = message }
 
-    /// Names the alert and never changes within it, so that receivers and people can see what belongs together.
+    /// The same in all messages about an alert, so that receivers and people can match them.
     var title: String {
         let labels = message.ownLabels.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         return "[\(message.severity.rawValue)] \(message.rule)\(labels) #\(shortId)"
@@ -27,7 +27,7 @@ struct AlertText {
     /// Enough of the alert's id to distinguish a repeated message from a second alert.
     var shortId: String { String(message.alertId.uuidString.lowercased().prefix(8)) }
 
-    /// `FIRING`, `RESOLVED`, or both in one when the firing message never got through.
+    /// `FIRING`, `RESOLVED`, or both when no message that it fires was delivered.
     var state: String {
         switch message.kind {
         case .firing: Self.firing(message)
@@ -61,7 +61,7 @@ struct AlertText {
         return start.day == Minute(message.createdAt).day ? start.clock : start.description
     }
 
-    /// Not of an alert that is over, unless nothing was delivered before: it describes what goes on.
+    /// Not of an alert that is over, unless nothing was delivered before: it describes what happens while it fires.
     var meaning: String? { message.kind == .firing || message.supersedesFiring ? message.annotations["meaning"] : nil }
     var action: String? { message.kind == .firing ? message.annotations["action"] : nil }
 
@@ -87,7 +87,7 @@ struct AlertText {
         return facts
     }
 
-    /// What the verdict rests on. Alerts about Pushwatch itself have no numbers.
+    /// The numbers of the evidence; alerts about Pushwatch itself have none.
     private var numbers: [TextField] {
         guard BuiltInAlert(rawValue: message.rule) == nil else { return [] }
         let evidence = message.evidence

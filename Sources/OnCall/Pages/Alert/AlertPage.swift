@@ -26,7 +26,7 @@ struct AlertPage {
     /// Those in force of the sends that it is about.
     let throttles: [String]
     let markPath: String?
-    /// Where its level can be called normal, and who did.
+    /// The path of the form that accepts its level, and who did.
     let acceptPath: String?
     let acceptance: AcceptanceRow?
     let verdict: String?
@@ -107,7 +107,7 @@ struct AlertPage {
         runbookPath = AlertWords.runbookPath(alert)
     }
 
-    /// With the provider and the app of the alert's group. What counts are folded into is no app that could be throttled.
+    /// With the provider and the app of the alert's group. `other`, which stands for several apps, cannot be throttled.
     private static func throttlePath(_ alert: Alert) -> String {
         let fields = [Dimension.provider, .app].compactMap { dimension -> String? in
             guard let value = alert.group.values[dimension], !value.isEmpty, value != FoldedLabels.other else { return nil }

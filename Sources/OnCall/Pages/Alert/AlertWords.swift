@@ -3,7 +3,7 @@ import Alerting
 import Foundation
 import PushContract
 
-/// The sentences in which pages speak of an alert.
+/// The sentences about an alert on pages.
 enum AlertWords {
     /// `ProviderUnavailable · provider=fcm`
     static func name(_ alert: Alert) -> String {
@@ -67,7 +67,7 @@ enum AlertWords {
         return notes
     }
 
-    /// A silence takes effect, and ends, with the next evaluation; the person who has just silenced the alert reads here that it was taken.
+    /// A silence takes effect, and ends, with the next evaluation; until then the page states here that it is stored.
     private static func silenced(_ alert: Alert, _ silences: [AlertSilence], now: Timestamp) -> String? {
         guard alert.state == .firing else { return alert.silencedBy == nil ? nil : "Silenced: recorded, not delivered." }
         guard let silence = Self.silence(of: alert, silences, now: now) else {

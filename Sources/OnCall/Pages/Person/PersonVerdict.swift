@@ -2,7 +2,7 @@ import PushContract
 
 /// One sentence or a few that answer: why did this person not get it?
 ///
-/// Said from what is stored, never more: a provider that accepts a push does not say whether it was shown.
+/// From what is stored alone: a provider that accepts a push does not report whether it was shown.
 enum PersonVerdict {
     static func sentences(_ person: PersonData, now: Timestamp) -> [String] {
         guard !person.isUnknown else {
@@ -30,7 +30,7 @@ enum PersonVerdict {
         return suspect == 0 ? text + "." : text + ", \(suspect) of them with a token under suspicion."
     }
 
-    /// What came of the latest send.
+    /// The outcome of the latest send.
     private static func last(_ person: PersonData, now: Timestamp) -> String? {
         guard let attempt = person.attempts.first(where: { $0.eventType == .send }) else {
             return "Nothing was sent to this person in the last \(PersonStore.days) days."

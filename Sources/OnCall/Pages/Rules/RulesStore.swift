@@ -6,7 +6,7 @@ import Foundation
 import Postgres
 import PushContract
 
-/// Reads what the page of rules shows, and keeps what people thought of an alert.
+/// Reads what the page of rules shows, and stores the marks of alerts.
 struct RulesStore: Sendable {
     static let days = Int64(BacktestRefresher.days)
 
@@ -26,7 +26,7 @@ struct RulesStore: Sendable {
     }
 
     func read(now: Timestamp) async throws -> RulesData {
-        // An instance that evaluates nothing looks at the files here.
+        // An instance that evaluates nothing reads the files here.
         rules.refresh()
         receivers?.refresh()
         let progress = Dictionary(try await RuleProgress.all(on: pool).map { ($0.rule, $0) }) { first, _ in first }
@@ -64,7 +64,7 @@ struct RulesStore: Sendable {
         return ruleStatuses
     }
 
-    /// Keeps what somebody thinks of an alert, with an entry in the audit. False when there is no such alert.
+    /// Marks an alert as real or noise, with an entry in the audit. False when there is no such alert.
     static func mark(_ id: UUID, verdict: String, recording audit: AuditRecorder, on pool: PostgresPool) async throws -> Bool {
         let author = audit.actor.name
         return try await pool.withTransaction { transaction in
@@ -90,7 +90,7 @@ struct RulesStore: Sendable {
         }
     }
 
-    /// What somebody thought of an alert, and who: `real`, by maria.
+    /// The mark of an alert and who set it: `real`, by maria.
     static func verdict(of id: UUID, on session: any PostgresSession) async throws -> (verdict: String, author: String)? {
         try await session.query("SELECT verdict, author FROM alertMarks WHERE alertId = \(id)").first.map { row in
             let (verdict, author) = try row.decode((String, String).self)

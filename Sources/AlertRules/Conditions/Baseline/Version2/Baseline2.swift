@@ -21,7 +21,8 @@ enum Baseline2 {
     static let recoveryChance = 1e-4
     static let recoveredMultiple = 2.0
     static let reopenMinutes = 1440
-    /// Days of an alert after which its level is the new baseline, days after which a new normal may be announced again, and what makes one.
+    /// Days of an alert after which its level is the new baseline, days after which a new normal may be announced again, and what makes
+    /// one.
     static let relearnDays: Int64 = 7
     static let announceDays: Int64 = 14
     static let newNormal = Fraction(2, 1)

@@ -1,4 +1,5 @@
-/// `baseline/2` over one group: observed against expected, with the uncertainty of the expectation, and with evidence in the newest minutes.
+/// `baseline/2` over one group: observed against expected, with the uncertainty of the expectation, and with evidence in the newest
+/// minutes.
 ///
 /// Defined in docs/alert-semantics.md. It keeps state from one minute to the next, so it belongs to one fold.
 final class Baseline2Decision: Decision {
@@ -59,7 +60,8 @@ final class Baseline2Decision: Decision {
             || attempts(1440) > 2 * reference.largestDay
     }
 
-    /// The first window that meets all conditions. None reaches back over the end of an alert, nor, to make a page of a ticket, into the surge.
+    /// The first window that meets all conditions. None reaches back over the end of an alert, nor, to make a page of a ticket, into the
+    /// surge.
     private func rise(_ reference: Baseline2Reference, isSurge: Bool, at minute: Minute) -> EvaluatedWindow? {
         var from = memory.consumed
         if open?.evidence.level == .unusualVolume, !isSurge { from = [from, memory.surgeEnd].compactMap { $0 }.max() }
