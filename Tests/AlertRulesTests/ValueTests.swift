@@ -54,7 +54,7 @@ struct ValueTests {
         #expect(Minute(index).description == text)
     }
 
-    @Test("a minute knows its seconds and its day")
+    @Test("a minute has its second and its day")
     func minuteParts() {
         #expect(Minute(containingSecond: 119) == Minute(1) && Minute(containingSecond: -1) == Minute(-1))
         #expect(Minute(2).second == 120 && Minute(1440).day == 1 && Minute(-1).day == -1)

@@ -52,7 +52,7 @@ struct BacktestRefresherTests {
             let entry = try #require(backtestCache.entry(of: Rules.provider5xx))
             #expect(entry.alerts.count == 1 && entry.alerts[0].resolvedAt != nil)
             #expect(entry.historySince == Traffic.start && entry.span.minutes == 28 * 1_440)
-            // The minute that the clock stands in and the one before are not closed yet.
+            // The present minute and the one before are not closed yet.
             #expect(entry.span.last == Traffic.start + 398)
             #expect(entry.computedAt == Self.now && entry.changedAt == nil)
             let stricter = Rules.make(

@@ -27,7 +27,7 @@ struct BuiltInAlertTests {
             // The service was off as a whole: nobody is paged for the time before it looked.
             (0, 100, [500], false, 101, false),
             (0, 100, [500], false, 105, true),
-            // Once told, it is held without traffic, and ends with a fresh heartbeat.
+            // Once it fires, it lasts without traffic, and ends with a fresh heartbeat.
             (0, 0, [], true, 600, true),
             (598, 0, [], true, 600, false),
         ] as [(Int64, Int64, [Int64], Bool, Int64, Bool)]

@@ -7,7 +7,7 @@ import PushContract
 import TestDatabase
 import Testing
 
-@Suite("What an alert knows about itself")
+@Suite("The evidence of an alert")
 struct EvidenceTests {
     @Test("the reproducing SQL returns the numbers of the verdict")
     func reproduces() async throws {

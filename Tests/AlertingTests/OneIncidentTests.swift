@@ -9,7 +9,7 @@ import Testing
 
 @testable import Alerting
 
-@Suite("One incident, whoever dies and whoever is away")
+@Suite("One incident is one alert, whichever process or connection fails")
 struct OneIncidentTests {
     /// PagerDuty as its contract says: a trigger with the key of an open incident adds to it, one after its end opens another.
     final class Pager: Sendable {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Alerting
 
-/// Keeps every request and answers as it is told.
+/// Keeps every request and answers as configured.
 private final class Wire: Sendable {
     let requests = Mutex<[OutboundRequest]>([])
     let answer: @Sendable (OutboundRequest, Int) -> OutboundResponse
@@ -143,7 +143,7 @@ struct ReceiverPolicyTests {
                 recording: .test("t", at: clock.now),
                 on: pool
             )
-            // Acknowledged before anything was delivered: the order stands.
+            // Acknowledged before anything was delivered: the order is kept.
             #expect(try await AlertStore.acknowledge(id, recording: .test("Ada", at: clock.now), on: pool) == .now)
             #expect(try await AlertStore.acknowledge(id, recording: .test("Bob", at: clock.now), on: pool) == .before)
             for _ in 0..<3 { try await notifier.deliverDue() }
@@ -242,7 +242,7 @@ struct ReceiverPolicyTests {
             #expect(wire.count == 2)
             // The evaluator that fired is gone.
             try await expireLeases("evaluator", on: pool)
-            // Held for lack of traffic from here on: still firing.
+            // No traffic from here on: still firing.
             try await pool.execute("DELETE FROM attemptRollups WHERE minute >= \((Traffic.start + 35).timestamp)")
             for hour in 1...3 {
                 clock.set((Traffic.start + 40 + hour * 61).timestamp)

@@ -40,7 +40,7 @@ struct SeriesTests {
             try await traffic.addFacts(Traffic.start + 9, count: 50, reason: "unknown", code: "NEW")
             try await traffic.addFacts(Traffic.start + 9, count: 5, reason: "unknown")
             let evaluator = RuleEvaluator.forTest(pool, [Self.codes])
-            // Of the installation's first day nothing is told: `OLD` came a day after the first attempt, so it is.
+            // No alert of the installation's first day; `OLD` came a day after the first attempt, so it raises one.
             try await evaluator.evaluate(minutes: 0...20)
             #expect(evaluator.faults == [:])
             let fired = [Recorded(group: "provider=fcm,providerErrorCode=NEW", kind: "firing", minute: 7)]

@@ -25,7 +25,7 @@ struct WatermarkTests {
                 try await traffic.add(minute..<minute + 1, attempts: 100, bad: 0)
                 let isUncommitted = minute >= 41 && minute < 51
                 if minute >= 20, !isUncommitted {
-                    // All that it held meanwhile comes at once.
+                    // All of its uncommitted outcomes are written at once.
                     let first = minute == 51 ? 41 : minute
                     for late in first...minute { try await traffic.add(Traffic.start + late, attempts: 20, bad: 20) }
                 }

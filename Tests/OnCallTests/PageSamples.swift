@@ -6,7 +6,7 @@ import PushContract
 @testable import Delivery
 @testable import OnCall
 
-/// Made-up states of the service, the same at every run.
+/// Synthetic states of the service, the same at every run.
 enum PageSample {
     static let now = Timestamp(rfc3339: "2026-03-10T12:41:07Z")!
     static let reader = PageReader(name: "on-call", mayAcknowledge: true)

@@ -61,7 +61,7 @@ struct ReceiverContractTests {
                     }
                     #expect(requests.count == (thread == nil ? 1 : 2))
                     for var request in requests {
-                        // The method stands in the path; the listener has one.
+                        // The method is in the path; the listener has one.
                         request.url = url
                         let response = try await client.send(request)
                         #expect(receiver.verdict(on: response, now: now) == .delivered, "\(String(decoding: response.body, as: UTF8.self))")

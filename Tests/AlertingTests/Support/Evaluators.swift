@@ -7,7 +7,7 @@ import PushContract
 import Synchronization
 import TestDatabase
 
-/// A wall clock that stands where a test puts it.
+/// A wall clock that a test sets.
 final class HandClock: Sendable {
     private let moment: Mutex<Timestamp>
 

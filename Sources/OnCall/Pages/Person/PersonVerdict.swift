@@ -6,7 +6,7 @@ import PushContract
 enum PersonVerdict {
     static func sentences(_ person: PersonData, now: Timestamp) -> [String] {
         guard !person.isUnknown else {
-            return ["Pushwatch knows nothing of this person in the last \(PersonStore.days) days: no device, no send, no attempt."]
+            return ["Nothing is stored about this person in the last \(PersonStore.days) days: no device, no send, no attempt."]
         }
         return [reach(person, now: now), last(person, now: now), waiting(person, now: now)].compactMap { $0 }
     }

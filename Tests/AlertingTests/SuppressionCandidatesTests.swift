@@ -7,7 +7,7 @@ import TestDatabase
 import Testing
 
 @Suite("An alert is suppressed only if receivers were notified of its cause")
-struct WhoKnowsTests {
+struct SuppressionCandidatesTests {
     private static let rules = [
         rule("PushAuthFailing", "1%", .page), rule("NothingDelivered", nil, .critical, suppressedBy: ["PushAuthFailing"]),
         rule("PushAuthFailingSlow", "1%", .ticket, suppressedBy: ["NothingDelivered"]),
