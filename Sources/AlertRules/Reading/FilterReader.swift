@@ -55,8 +55,8 @@ extension Dimension {
         switch self {
         case .appVersion: "only 'ratio' counts by exact versions; "
         case .providerErrorCode:
-            "an attempt that succeeds has no code, so a code has no share of its own: give the codes that count as bad to 'code' of 'ratio' "
-                + "(one rule for each code is one alert for each), or use 'first_sight' for codes that are new; "
+            "an attempt that succeeds has no code, so a code has no share of its own: give the codes that count as bad "
+                + "to 'code' of 'ratio' (one rule for each code is one alert for each), or use 'first_sight' for codes that are new; "
         case .feed: "only 'feed_silent' looks at score feeds; "
         default: nil
         }

@@ -42,7 +42,8 @@ struct SuppressionCandidates {
             explained (causeId, alertId) AS (
                 SELECT alertId, alertId FROM cause
                 UNION
-                SELECT x.causeId, (e.suppressedBy->>'alertId')::uuid FROM explained x JOIN alerts e USING (alertId) WHERE e.suppressedBy IS NOT NULL
+                SELECT x.causeId, (e.suppressedBy->>'alertId')::uuid
+                FROM explained x JOIN alerts e USING (alertId) WHERE e.suppressedBy IS NOT NULL
             )
             SELECT alertId, rule, groupLabels, startsAt, firedAt, resolvedAt, severity, ARRAY(
                 SELECT DISTINCT o.receiver

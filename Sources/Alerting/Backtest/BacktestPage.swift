@@ -99,7 +99,8 @@ struct BacktestPage {
             return "<tr>\((cells + numbers).joined())</tr>"
         }
         return """
-            <table><tr><th>group<th>severity<th>since<th>fired<th>resolved<th class="n">minutes<th class="n">observed<th class="n">worst</tr>
+            <table><tr><th>group<th>severity<th>since<th>fired<th>resolved\
+            <th class="n">minutes<th class="n">observed<th class="n">worst</tr>
             \(rows.joined(separator: "\n"))
             </table>
             """

@@ -70,7 +70,10 @@ package enum EscalationStore {
             """
         )
         try await transaction.execute(
-            "UPDATE alerts SET escalationStep = \(Int32(escalation.step)), escalationSince = \(now), updatedAt = \(now) WHERE alertId = \(id)"
+            """
+            UPDATE alerts SET escalationStep = \(Int32(escalation.step)), escalationSince = \(now), updatedAt = \(now)
+            WHERE alertId = \(id)
+            """
         )
     }
 
@@ -96,7 +99,8 @@ package enum EscalationStore {
         try await session.query(
             """
             SELECT e.alertId, e.escalationStep::bigint, e.escalationSince,
-                   EXISTS (SELECT FROM notifications o WHERE o.alertId = e.alertId AND o.kind IN ('firing', 'reopened') AND o.state = 'delivered'
+                   EXISTS (SELECT FROM notifications o
+                           WHERE o.alertId = e.alertId AND o.kind IN ('firing', 'reopened') AND o.state = 'delivered'
                              AND o.receiver = ANY(\(people))
                              -- The notifier's reading of the clock may be some milliseconds older than the evaluator's.
                              AND greatest(o.createdAt, o.settledAt) >= e.escalationSince),

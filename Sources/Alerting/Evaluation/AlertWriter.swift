@@ -54,7 +54,8 @@ struct AlertWriter {
             UPDATE alerts
             SET state = 'firing', endsAt = NULL, resolvedAt = NULL, resolvedReason = NULL,
                 evidence = \(try AlertJSON.text(alert.evidence)), annotations = \(try AlertJSON.text(alert.annotations)),
-                silencedBy = \(alert.silencedBy), suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now)
+                silencedBy = \(alert.silencedBy),
+                suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now)
             WHERE alertId = \(alert.id)
             """
         )

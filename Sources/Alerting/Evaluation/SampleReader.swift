@@ -69,7 +69,8 @@ struct SampleReader {
                 SELECT uid, tokenHash, attemptedAt, reasonCode AS reason, appVersion, providerErrorCode AS code, (\(bad)) AS isBad
                 FROM (
                     SELECT * FROM attemptLabels
-                    WHERE attemptedAt >= \(from + length * slice / Self.slices) AND attemptedAt < \(from + length * (slice + 1) / Self.slices)
+                    WHERE attemptedAt >= \(from + length * slice / Self.slices)
+                      AND attemptedAt < \(from + length * (slice + 1) / Self.slices)
                     ORDER BY attemptedAt LIMIT \(perSlice)
                 ) a
                 WHERE status IN ('sent', 'failed', 'deactivated') AND \(conditions)

@@ -17,7 +17,8 @@ package final class ReceiverRegistry: Sendable {
     private struct Missing: Error, CustomStringConvertible {
         var file: String
         var description: String {
-            "\(file) is missing; its receivers stay in force until it exists again or until a restart. For no receivers, write `receivers: []`"
+            "\(file) is missing; its receivers stay in force until it exists again or until a restart. "
+                + "For no receivers, write `receivers: []`"
         }
     }
 

@@ -92,7 +92,8 @@ struct ReregistrationSeries {
         return try await transaction.query(
             """
             SELECT provider, app, uid, goneAt FROM (
-                SELECT DISTINCT ON (provider, uid, tokenHash) provider::text, coalesce(app, '') AS app, uid, tokenHash, attemptedAt AS goneAt
+                SELECT DISTINCT ON (provider, uid, tokenHash) provider::text, coalesce(app, '') AS app, uid, tokenHash,
+                       attemptedAt AS goneAt
                 FROM (\(Query.together(slices))) AS sampled
                 WHERE reasonCode = 'token_not_registered' AND eventType = 'send'
                 ORDER BY provider, uid, tokenHash, attemptedAt

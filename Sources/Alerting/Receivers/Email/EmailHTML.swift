@@ -37,7 +37,8 @@ enum EmailHTML {
         if let action = alert.action { lines.append("<p><strong>What to do:</strong> \(action.htmlEscaped)</p>") }
         lines.append("<table role=\"presentation\" style=\"border-collapse:collapse\">")
         lines += alert.facts.map {
-            "<tr><th style=\"text-align:left;padding:2px 16px 2px 0;font-weight:600\">\($0.name.htmlEscaped)</th><td>\($0.value.htmlEscaped)</td></tr>"
+            "<tr><th style=\"text-align:left;padding:2px 16px 2px 0;font-weight:600\">\($0.name.htmlEscaped)</th>"
+                + "<td>\($0.value.htmlEscaped)</td></tr>"
         }
         lines.append("</table>")
         if !alert.contributors.isEmpty {

@@ -49,14 +49,16 @@ enum AlertWords {
         var notes = silenced(alert, silences, now: now).map { [$0] } ?? []
         if let cause = alert.suppressedBy, alert.state == .firing {
             notes.append(
-                "Suppressed by \(cause.name), which explains it. Its receivers are notified of this alert only if it is still firing after that one resolves."
+                "Suppressed by \(cause.name), which explains it. Its receivers are notified of this alert only if it is still firing "
+                    + "after that one resolves."
             )
         } else if let cause = alert.suppressedBy {
             notes.append("Was suppressed because of \(cause.name), which explained it. Its receivers were not notified of this alert.")
         }
         if let noDataSince = alert.noDataSince, alert.state == .firing {
             notes.append(
-                "No data since \(ClockText.moment(noDataSince, now: now)): too little traffic to prove recovery. It stays open until there is."
+                "No data since \(ClockText.moment(noDataSince, now: now)): too little traffic to prove recovery. "
+                    + "It stays open until there is."
             )
         }
         if let late = alert.annotations["late"] { notes.append(late) }

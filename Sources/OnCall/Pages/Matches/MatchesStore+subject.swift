@@ -117,7 +117,8 @@ extension MatchesStore {
     private func starts(_ name: String, since: Timestamp) async throws -> SubjectData.Starts {
         let row = try await pool.query(
             """
-            SELECT count(*) FILTER (WHERE outcome IS DISTINCT FROM 'notSent'), count(*) FILTER (WHERE outcome = 'accepted'), count(*) FILTER (WHERE outcome = 'rejected'),
+            SELECT count(*) FILTER (WHERE outcome IS DISTINCT FROM 'notSent'), count(*) FILTER (WHERE outcome = 'accepted'),
+                   count(*) FILTER (WHERE outcome = 'rejected'),
                 count(*) FILTER (WHERE outcome = 'unknown'), count(adoptedAt),
                 percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM adoptedAt - claimedAt)::float8)
             FROM activityStarts WHERE matchId = \(name) AND claimedAt >= \(since)

@@ -97,7 +97,8 @@ struct SystemStatusView {
                 state: "\(circuit.scope.kind.rawValue): \(circuit.cause)",
                 isBad: true,
                 detail:
-                    "sends blocked since \(ClockText.moment(circuit.since, now: now)), \(NumberText.count(circuit.refusals)) refusals, next probe "
+                    "sends blocked since \(ClockText.moment(circuit.since, now: now)), \(NumberText.count(circuit.refusals)) refusals, "
+                    + "next probe "
                     + DurationText.ago(circuit.nextProbeAt, now: now)
             )
         }
