@@ -33,11 +33,11 @@ struct AcceptanceTests {
     private func withFiring(
         _ rises: [(from: Int, bad: Int)] = [(0, 8)],
         minutes: Int = 400,
-        _ body: @Sendable (PostgresPool, RuleEvaluator, HandClock) async throws -> Void
+        _ body: @Sendable (PostgresPool, RuleEvaluator, ManualClock) async throws -> Void
     ) async throws {
         try await withDatabase { pool in
             try await Spike.fill(pool, rises, minutes: minutes)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, [Spike.rule], receivers: Self.receivers, clock: clock)
             try await evaluate(evaluator, clock, [0, 5, 10, 15, 20, 25, 30, 35, 40, 42])
             try #require(try await AlertStore.open(on: pool).count == 1)
@@ -45,7 +45,7 @@ struct AcceptanceTests {
         }
     }
 
-    private func evaluate(_ evaluator: RuleEvaluator, _ clock: HandClock, _ minutes: [Int]) async throws {
+    private func evaluate(_ evaluator: RuleEvaluator, _ clock: ManualClock, _ minutes: [Int]) async throws {
         for minute in minutes {
             clock.set((Traffic.start + minute).timestamp + .seconds(60))
             try await evaluator.evaluate(minutes: minute)

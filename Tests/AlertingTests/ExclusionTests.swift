@@ -18,7 +18,7 @@ struct ExclusionTests {
         try await withDatabase { pool in
             let rises = [(from: -3 * 1440, bad: 30), (from: -720, bad: 1), (from: 0, bad: 8)]
             try await Spike.fill(pool, rises, minutes: 180)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, [Spike.rule], clock: clock)
             func open(_ minute: Int) async throws -> Int {
                 clock.set((Traffic.start + minute).timestamp + .seconds(60))

@@ -48,7 +48,7 @@ struct OpenCircuitTests {
                 try await traffic.add(Traffic.start + minute, attempts: 30, bad: 0, provider: "apns", platform: "ios")
             }
         }
-        let clock = HandClock()
+        let clock = ManualClock()
         let current = Mutex(0)
         let evaluator = RuleEvaluator(
             pool: pool,

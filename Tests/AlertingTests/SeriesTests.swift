@@ -62,7 +62,7 @@ struct SeriesTests {
     func backlog() async throws {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
-            let clock = HandClock()
+            let clock = ManualClock()
             let waiting = Mutex<Int64>(50)
             let evaluator = RuleEvaluator(
                 pool: pool,
@@ -92,7 +92,7 @@ struct SeriesTests {
     func queueAge() async throws {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
-            let clock = HandClock()
+            let clock = ManualClock()
             let oldest = Mutex<Int64?>(nil)
             let evaluator = RuleEvaluator(
                 pool: pool,
@@ -128,7 +128,7 @@ struct SeriesTests {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
             let rule = Rules.make("Silent", .feedSilent(FeedSilentCondition(for: RuleDuration(minutes: 5))), by: [.feed], severity: .ticket)
-            let clock = HandClock()
+            let clock = ManualClock()
             let minutes = Mutex(0)
             let evaluator = RuleEvaluator(
                 pool: pool,

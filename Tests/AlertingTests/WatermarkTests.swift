@@ -17,7 +17,7 @@ struct WatermarkTests {
     func slowWriter() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
-            let clock = HandClock()
+            let clock = ManualClock()
             let (quick, slow) = (UUID(), UUID())
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             for minute in 0..<52 {
@@ -52,7 +52,7 @@ struct WatermarkTests {
     @Test("rules wait ten minutes at most, and neither for a writer that no longer reports nor for newer uncommitted outcomes")
     func limits() async throws {
         try await withDatabase { pool in
-            let clock = HandClock(Self.at(60))
+            let clock = ManualClock(Self.at(60))
             let watermark = EvaluationWatermark(
                 pool: pool,
                 configuration: EvaluatorConfiguration(),
@@ -79,7 +79,7 @@ struct WatermarkTests {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
             let log = RecordingLog { "\($0.message)" == "a writer has uncommitted outcomes; rules wait for them" }
-            let clock = HandClock(Self.at(60))
+            let clock = ManualClock(Self.at(60))
             let first = RuleEvaluator.forTest(pool, clock: clock, logger: log.logger)
             let second = RuleEvaluator.forTest(pool, clock: clock)
             try await HeartbeatStore.record(UUID(), at: clock.now, uncommittedSince: Self.at(57), on: pool)
@@ -131,7 +131,7 @@ struct WatermarkTests {
     @Test("a heartbeat reports the outcomes that its process has not committed for two seconds")
     func heartbeat() async throws {
         try await withDatabase { pool in
-            let clock = HandClock(Self.at(10))
+            let clock = ManualClock(Self.at(10))
             let uncommitted = UncommittedOutcomes()
             let heart = WriterHeartbeat(pool: pool, uncommitted: uncommitted, logger: .silent, now: { clock.now })
             try await uncommitted.during(Self.at(9, seconds: 50), arrivedAt: Self.at(10)) {
@@ -150,7 +150,7 @@ struct WatermarkTests {
     func fires() async throws {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
-            let clock = HandClock(Self.at(10))
+            let clock = ManualClock(Self.at(10))
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             let writer = UUID()
             for minute in 10...15 {

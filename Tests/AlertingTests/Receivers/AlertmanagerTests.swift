@@ -13,7 +13,7 @@ import Testing
 struct AlertmanagerTests {
     private struct Parts: Sendable {
         var pool: PostgresPool
-        var clock: HandClock
+        var clock: ManualClock
         var notifier: Notifier
         var service: AlertmanagerResender
         var url: String
@@ -40,7 +40,7 @@ struct AlertmanagerTests {
             try await withHook(hook) { hookURL in
                 let alertmanager = try RealAlertmanager(hook: hookURL)
                 defer { withExtendedLifetime(alertmanager) {} }
-                let clock = HandClock()
+                let clock = ManualClock()
                 // The second member is down: one that takes it is enough.
                 let cluster = AlertmanagerCluster(members: [alertmanager.url, "http://127.0.0.1:1"])
                 let receivers = [ReceiverConfiguration(AlertmanagerReceiver(name: "am", cluster: cluster))]
@@ -120,7 +120,7 @@ struct AlertmanagerTests {
     }
 
     private func resolve(_ pool: PostgresPool) async throws {
-        let clock = HandClock((Traffic.start + 60).timestamp + .seconds(60))
+        let clock = ManualClock((Traffic.start + 60).timestamp + .seconds(60))
         try await expireLeases("evaluator", on: pool)
         try await RuleEvaluator.forTest(pool, clock: clock).evaluate(minutes: 60)
     }
@@ -131,7 +131,7 @@ struct AlertmanagerResenderTests {
     @Test("an alert that ends while it is being sent as firing is sent as resolved right after")
     func race() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration(AlertmanagerReceiver(name: "am", cluster: AlertmanagerCluster(members: ["http://am"])))]
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let posted = Mutex<[String]>([])
