@@ -91,7 +91,7 @@ package struct AlertState: Sendable, Hashable, Codable {
     var baseline: BaselineMemory?
 
     /// Decisions still depend on alerts that are over.
-    package var isRemembering: Bool { closed != nil || baseline != nil }
+    package var hasEndedAlerts: Bool { closed != nil || baseline != nil }
 
     package init(asOf: Minute? = nil, open: FiringAlert? = nil, closed: ClosedAlert? = nil) {
         self.asOf = asOf

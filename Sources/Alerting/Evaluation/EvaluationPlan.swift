@@ -62,18 +62,18 @@ struct EvaluationPlanning {
             // What was emitted until then is not emitted again, and what ended may go on.
             var kept = state
             kept.asOf = max(state.asOf ?? base, last - recompute)
-            if state.isRemembering || kept.asOf != last - recompute { plan.states[history.group] = kept }
+            if state.hasEndedAlerts || kept.asOf != last - recompute { plan.states[history.group] = kept }
             return
         }
         let fold = RuleEvaluation.fold(rule, history, from: begin, through: last)
         let newest = fold.transitions.last?.minute
         let settled = min(last, [newest, last - recompute, state.asOf].compactMap { $0 }.max() ?? last)
         var kept = AlertState(asOf: settled)
-        if newest != nil || state.open != nil || state.isRemembering {
+        if newest != nil || state.open != nil || state.hasEndedAlerts {
             kept = RuleEvaluation.fold(rule, history, from: begin, through: settled).state
         }
         // A group that does not fire as of the moment from which groups without a state are folded needs none.
-        if kept.open != nil || kept.isRemembering || fold.state.open != nil || settled != last - recompute && !history.total.isEmpty {
+        if kept.open != nil || kept.hasEndedAlerts || fold.state.open != nil || settled != last - recompute && !history.total.isEmpty {
             plan.states[history.group] = kept
         }
         if let open = fold.state.open {
