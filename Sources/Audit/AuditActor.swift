@@ -1,6 +1,6 @@
 package import HTTPServer
 
-/// Who did something, and how that was known.
+/// Who did something, and how they were authenticated.
 package struct AuditActor: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         /// An API key in the request.
@@ -15,12 +15,12 @@ package struct AuditActor: Sendable, Hashable {
         case command
     }
 
-    /// Of the person, or of the key.
+    /// The name of the person, or of the key.
     package let name: String
     package let kind: Kind
     /// The public part of the API key; nil where none was used.
     package let keyId: String?
-    /// The operating system's user, where a command was given another name: what is typed there proves nothing.
+    /// The operating system's user, where a command was given another name, which is not verified.
     private let account: String?
 
     package init(_ caller: Caller) {
@@ -34,7 +34,7 @@ package struct AuditActor: Sendable, Hashable {
         }
     }
 
-    /// Somebody on the command line.
+    /// A person on the command line.
     package init(command name: String, user: String) {
         self.name = name
         (kind, keyId) = (.command, nil)

@@ -10,7 +10,7 @@ package struct AuditEntry: Sendable, Hashable {
     package var keyId: String?
     package var action: AuditAction
     package var subject: String
-    /// In words; never a secret.
+    /// For people; never a secret.
     package var detail: String
     /// Nil where there was nothing before.
     package var before: AuditState?
@@ -36,7 +36,7 @@ package struct AuditEntry: Sendable, Hashable {
     }
 }
 
-/// What can be done that somebody may ask about later.
+/// The kinds of actions that are recorded.
 package struct AuditAction: RawRepresentable, Sendable, Hashable {
     package let rawValue: String
 

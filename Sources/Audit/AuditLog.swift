@@ -1,7 +1,7 @@
 package import Postgres
 import PushContract
 
-/// The table of actions: only ever added to.
+/// The table of actions, which is append-only.
 package struct AuditLog: Sendable {
     private let session: any PostgresSession
 

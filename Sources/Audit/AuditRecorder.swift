@@ -2,10 +2,10 @@ package import HTTPServer
 package import Postgres
 package import PushContract
 
-/// Records what one actor does at one moment: handed to the functions that change something, which know what it was before and is after.
+/// Records what one actor does at one moment. Passed to the functions that change something, which add the state before and after.
 ///
-/// An entry is written in the transaction of its action, so that neither is there without the other. A transaction that is run again writes
-/// its entry again, as the first one was undone.
+/// An entry is written in the transaction of its action, so that neither is stored without the other. A transaction that is retried
+/// writes its entry again, as the first one was rolled back.
 package struct AuditRecorder: Sendable {
     package let actor: AuditActor
     package let now: Timestamp

@@ -2,7 +2,7 @@ import Foundation
 import HTTPServer
 import ServiceKit
 
-/// What an object was before an action, or became by it: JSON. Never with a secret.
+/// The state of an object before or after an action, as JSON. Never with a secret.
 package struct AuditState: Sendable, Hashable {
     package let json: String
 

@@ -64,7 +64,7 @@ struct AppMajorTests {
         #expect(kinds(history) == (bad == 8 ? [.fired] : []))
     }
 
-    @Test("counts from before versions were counted teach what is counted by version since")
+    @Test("counts from before versions were counted train what is counted by version since")
     func upgrade() {
         let history = history([
             "": [(Self.week, 100, 3), (180, 5, 0)],

@@ -41,7 +41,7 @@ struct Baseline2Tests {
         #expect(rise(10).first?.hasPrefix("fired condition_met reference page") == true)
     }
 
-    @Test("195 old sends teach nothing: a launch on them is a learning group, and pages nobody")
+    @Test("195 old sends are too few to train a baseline: a launch on them is a learning group, and pages nobody")
     func newcomer() {
         let old: Runs = [(195, 1, 0), (1440 - 195, 0, 0), (9 * 1440, 0, 0)]
         // One of 200 fails, at ten a minute.
@@ -51,11 +51,11 @@ struct Baseline2Tests {
         #expect(first?.severity == .page, "version 1 shows what this is about")
     }
 
-    @Test("seven days with fifty attempts each and 700 together teach; six do not, and after two weeks without any it learns again")
+    @Test("seven days with fifty attempts each and 700 together train a baseline; six do not, and two weeks without any end it")
     func ready() {
         func level(days: Int, attempts: Int64, pause: Int) -> Evidence.Level? {
-            let taught: Runs = (0..<days).flatMap { _ -> Runs in [(1, attempts, 0), (1439, 0, 0)] }
-            return transitions(taught + [(pause * 1440, 0, 0), (120, 100, 50)]).first?.evidence.level
+            let training: Runs = (0..<days).flatMap { _ -> Runs in [(1, attempts, 0), (1439, 0, 0)] }
+            return transitions(training + [(pause * 1440, 0, 0), (120, 100, 50)]).first?.evidence.level
         }
         #expect(level(days: 7, attempts: 100, pause: 1).map { $0 != .learning } == true)
         #expect(level(days: 6, attempts: 1000, pause: 1) == .learning)

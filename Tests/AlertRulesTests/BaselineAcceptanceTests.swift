@@ -64,7 +64,7 @@ struct BaselineAcceptanceTests {
         let runs = Self.usual + [(600, 100, 8)]
         let level = accepted(runs, at: Self.week + 52, to: Self.week + 300)
         #expect(summary(runs, [level]).suffix(2) == ["resolved accepted @52", "fired condition_met @304"])
-        // An older one stands again when the newer is taken back.
+        // An older one is in force again when the newer one is undone.
         let first = accepted(runs, at: Self.week + 52)
         let second = BaselineAcceptance(
             from: Make.start + Self.week + 100,

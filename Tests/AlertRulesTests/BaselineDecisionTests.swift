@@ -5,10 +5,10 @@ import Testing
 struct BaselineDecisionTests {
     static let key = GroupKey([.provider: "apns", .platform: "ios", .environment: "production", .pushType: "alert"])
 
-    private func history(_ runs: [(minutes: Int, attempts: Int64, bad: Int64)], exclusions: [BaselineExclusion] = []) -> GroupHistory {
+    private func history(_ runs: [(minutes: Int, attempts: Int64, bad: Int64)], excluding excluded: [Range<Minute>] = []) -> GroupHistory {
         GroupHistory(
             group: GroupKey(),
-            strata: [StratumHistory(key: Self.key, series: Make.series(runs), exclusions: exclusions)]
+            strata: [StratumHistory(key: Self.key, series: Make.series(runs), excluding: excluded)]
         )
     }
 
@@ -100,13 +100,13 @@ struct BaselineDecisionTests {
         #expect(Make.transitions(Make.spike(version: .one), history(broadcastBad: 120)).map(\.kind) == [.fired])
     }
 
-    @Test("excluded minutes teach nothing")
+    @Test("no baseline is trained on excluded minutes")
     func exclusions() {
         let runs: [(minutes: Int, attempts: Int64, bad: Int64)] = [(4 * 1440, 100, 1), (4 * 1440, 100, 4), (1440, 100, 1), (180, 100, 5)]
         // Four bad days of seven lift the median, so that fivefold looks like little.
         #expect(Make.transitions(Make.spike(version: .one), history(runs)).count { $0.firedAt - Make.start > 9 * 1440 } == 0)
-        let exclusion = BaselineExclusion(from: Make.start + 4 * 1440, to: Make.start + 8 * 1440, reason: "incident 12")
-        let trained = Make.transitions(Make.spike(version: .one), history(runs, exclusions: [exclusion]))
+        let incident = (Make.start + 4 * 1440)..<(Make.start + 8 * 1440)
+        let trained = Make.transitions(Make.spike(version: .one), history(runs, excluding: [incident]))
         #expect(trained.count { $0.firedAt - Make.start > 9 * 1440 } == 1)
     }
 

@@ -37,10 +37,8 @@ struct BaselineSemanticsTests {
         var accepted: Accepted?
 
         var history: GroupHistory {
-            let exclusions = (excluded ?? []).map { hour in
-                BaselineExclusion(from: Make.start + hour * 60, to: Make.start + (hour + 1) * 60, reason: "load test")
-            }
-            let strata = strata.map { StratumHistory(key: $0.key, series: $0.series, exclusions: exclusions) }
+            let hours = (excluded ?? []).map { (Make.start + $0 * 60)..<(Make.start + ($0 + 1) * 60) }
+            let strata = strata.map { StratumHistory(key: $0.key, series: $0.series, excluding: hours) }
             var history = GroupHistory(group: GroupKey([.provider: "apns"]), strata: strata)
             history.acceptances = [accepted].compactMap { $0 }.map { accepted in
                 let shares = zip(self.strata, accepted.shares).compactMap { stratum, share in

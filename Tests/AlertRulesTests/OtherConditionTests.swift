@@ -158,6 +158,6 @@ struct OtherConditionTests {
         #expect(kinds([8, 8, 8, 8, 8, 8, 8, 2, 2, 8, 8]) == [.fired, .resolved])
         #expect(kinds([8, 8, 8, 8, 8, 8, 8, 4, 4, 4]) == [], "exactly half is not below half")
         #expect(kinds([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]) == [], "as few as ever")
-        #expect(kinds([8, 8, 0]) == [], "two days teach nothing")
+        #expect(kinds([8, 8, 0]) == [], "two training days are too few")
     }
 }

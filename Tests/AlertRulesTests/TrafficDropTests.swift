@@ -62,7 +62,7 @@ struct TrafficDropTests {
         #expect(story(outage).map { $0.split(separator: " ")[0] } == ["fired", "resolved"])
     }
 
-    @Test("before three of four weeks are known nothing fires, and one week that stands out is not what is usual")
+    @Test("before three of four weeks are known nothing fires, and one unusual week is not what is usual")
     func learning() {
         func story(_ weeks: [Int64]) -> [String] {
             let past = weeks.map { (minutes: Self.week, attempts: $0, bad: Int64(0)) }

@@ -54,7 +54,7 @@ struct ValueTests {
         #expect(Minute(index).description == text)
     }
 
-    @Test("a minute knows its seconds and its day")
+    @Test("a minute has its second and its day")
     func minuteParts() {
         #expect(Minute(containingSecond: 119) == Minute(1) && Minute(containingSecond: -1) == Minute(-1))
         #expect(Minute(2).second == 120 && Minute(1440).day == 1 && Minute(-1).day == -1)
@@ -121,17 +121,15 @@ struct ValueTests {
         }
     }
 
-    @Test("a stratum's days leave out what is excluded")
+    @Test("a stratum's days are counted by the hours of UTC")
     func days() {
         let series = MinuteSeries(first: Minute.firstOf(day: 5), minutes: Array(repeating: AttemptCounts(attempts: 2, bad: 1), count: 2000))
-        let exclusion = BaselineExclusion(from: Minute.firstOf(day: 5) + 100, to: Minute.firstOf(day: 5) + 200, reason: "r")
-        let days = DailySnapshot.days(of: series, exclusions: [exclusion])
+        let days = StratumHistory(key: GroupKey(), series: series).days
         let hour = AttemptCounts(attempts: 120, bad: 60)
-        var first = [AttemptCounts](repeating: hour, count: 24)
-        (first[1], first[2], first[3]) = (AttemptCounts(attempts: 80, bad: 40), AttemptCounts(), AttemptCounts(attempts: 80, bad: 40))
+        let first = [AttemptCounts](repeating: hour, count: 24)
         let second = [AttemptCounts](repeating: hour, count: 9) + [AttemptCounts(attempts: 40, bad: 20)]
         let rest = [AttemptCounts](repeating: AttemptCounts(), count: 14)
-        #expect(days == [DayCounts(day: 5, hours: first, excludedMinutes: 100), DayCounts(day: 6, hours: second + rest)])
-        #expect(days.map(\.counts.bad) == [1340, 560])
+        #expect(days == [DayCounts(day: 5, hours: first), DayCounts(day: 6, hours: second + rest)])
+        #expect(days.map(\.counts.bad) == [1440, 560])
     }
 }

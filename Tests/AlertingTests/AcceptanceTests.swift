@@ -33,11 +33,11 @@ struct AcceptanceTests {
     private func withFiring(
         _ rises: [(from: Int, bad: Int)] = [(0, 8)],
         minutes: Int = 400,
-        _ body: @Sendable (PostgresPool, RuleEvaluator, HandClock) async throws -> Void
+        _ body: @Sendable (PostgresPool, RuleEvaluator, ManualClock) async throws -> Void
     ) async throws {
         try await withDatabase { pool in
             try await Spike.fill(pool, rises, minutes: minutes)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, [Spike.rule], receivers: Self.receivers, clock: clock)
             try await evaluate(evaluator, clock, [0, 5, 10, 15, 20, 25, 30, 35, 40, 42])
             try #require(try await AlertStore.open(on: pool).count == 1)
@@ -45,7 +45,7 @@ struct AcceptanceTests {
         }
     }
 
-    private func evaluate(_ evaluator: RuleEvaluator, _ clock: HandClock, _ minutes: [Int]) async throws {
+    private func evaluate(_ evaluator: RuleEvaluator, _ clock: ManualClock, _ minutes: [Int]) async throws {
         for minute in minutes {
             clock.set((Traffic.start + minute).timestamp + .seconds(60))
             try await evaluator.evaluate(minutes: minute)
@@ -75,17 +75,17 @@ struct AcceptanceTests {
             )
             // Level 8 % for two and a half hours more, then 60 %.
             try await evaluate(evaluator, clock, Array(44...199) + [205, 210, 220, 240])
-            let told = try await transitions(pool)
-            #expect(told.count == 3 && told[1] == "resolved accepted @42", "\(told)")
-            let again = try #require(told.last)
-            #expect(again.hasPrefix("firing condition_met @") && (Int(again.split(separator: "@")[1]) ?? 0) >= 204, "\(told)")
+            let recorded = try await transitions(pool)
+            #expect(recorded.count == 3 && recorded[1] == "resolved accepted @42", "\(recorded)")
+            let again = try #require(recorded.last)
+            #expect(again.hasPrefix("firing condition_met @") && (Int(again.split(separator: "@")[1]) ?? 0) >= 204, "\(recorded)")
             #expect(evaluator.faults == [:])
-            #expect(try await backtest(pool, through: 239) == told)
-            // A new process, which knows nothing but the database, comes to the same.
+            #expect(try await backtest(pool, through: 239) == recorded)
+            // A new process, which has the database alone, has the same result.
             try await expireLeases("evaluator", on: pool)
             let second = RuleEvaluator.forTest(pool, [Spike.rule], receivers: Self.receivers, clock: clock)
             try await evaluate(second, clock, [245, 250])
-            #expect(try await transitions(pool) == told)
+            #expect(try await transitions(pool) == recorded)
         }
     }
 
@@ -101,12 +101,12 @@ struct AcceptanceTests {
             #expect(undone.undoneBy == "ben")
             #expect(try await AcceptanceStore.undo(accepted.id, recording: .test("ben", at: clock.now), on: pool) == nil)
             try await evaluate(evaluator, clock, [65, 70, 75])
-            let told = try await transitions(pool)
+            let recorded = try await transitions(pool)
             #expect(
-                told.map { $0.prefix { $0 != "@" } } == ["firing condition_met ", "resolved accepted ", "firing condition_met "],
-                "\(told)"
+                recorded.map { $0.prefix { $0 != "@" } } == ["firing condition_met ", "resolved accepted ", "firing condition_met "],
+                "\(recorded)"
             )
-            #expect(try await backtest(pool, through: 74) == told)
+            #expect(try await backtest(pool, through: 74) == recorded)
             // An alert may be accepted anew after that.
             let next = try #require(try await AlertStore.open(on: pool).first)
             #expect(try await AcceptanceStore.accept(next, reason: "r", recording: .test("ben", at: clock.now), on: pool) != nil)

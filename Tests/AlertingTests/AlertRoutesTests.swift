@@ -19,9 +19,9 @@ struct AlertRoutesTests {
         }
     }
 
-    private func withRoutes(_ body: @Sendable (any TestClientProtocol, PostgresPool, HandClock) async throws -> Void) async throws {
+    private func withRoutes(_ body: @Sendable (any TestClientProtocol, PostgresPool, ManualClock) async throws -> Void) async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             try await fireOnce(pool, receivers: [.log], clock: clock)
             let router = HTTPRouter(authentication: AuthenticationMiddleware(ScopesByHeader()))
             AlertRoutes(pool: pool, now: { clock.now }).add(to: router)

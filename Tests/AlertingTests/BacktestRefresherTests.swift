@@ -47,11 +47,12 @@ struct BacktestRefresherTests {
             let rules = RuleRegistry(rules: [Rules.provider5xx], logger: .silent)
             let service = BacktestRefresher(pool: pool, rules: rules, backtestCache: backtestCache, now: { Self.now }, logger: .silent)
             #expect(backtestCache.entry(of: Rules.provider5xx) == nil)
-            try await service.makeAll()
+            var cooldown: [String: Timestamp] = [:]
+            await service.refresh(&cooldown)
             let entry = try #require(backtestCache.entry(of: Rules.provider5xx))
             #expect(entry.alerts.count == 1 && entry.alerts[0].resolvedAt != nil)
             #expect(entry.historySince == Traffic.start && entry.span.minutes == 28 * 1_440)
-            // The minute that the clock stands in and the one before are not closed yet.
+            // The present minute and the one before are not closed yet.
             #expect(entry.span.last == Traffic.start + 398)
             #expect(entry.computedAt == Self.now && entry.changedAt == nil)
             let stricter = Rules.make(
@@ -83,17 +84,17 @@ struct BacktestRefresherTests {
                     logger: .silent
                 )
                 var cooldown: [String: Timestamp] = [:]
-                await service.look(&cooldown)
+                await service.refresh(&cooldown)
                 #expect(backtestCache.entry(of: first)?.alerts == [] && cooldown.isEmpty)
                 try await traffic.add(300..<400, attempts: 0, bad: 20)
                 clock.withLock { $0 = Self.now + .seconds(1_800) }
-                await service.look(&cooldown)
+                await service.refresh(&cooldown)
                 #expect(backtestCache.entry(of: first)?.computedAt == Self.now, "nothing is due")
                 try await RuleEvaluator.forTest(pool, [first]).evaluate(minutes: 400)
-                await service.look(&cooldown)
+                await service.refresh(&cooldown)
                 #expect(backtestCache.entry(of: first)?.alerts.count == 1)
                 try write("25%")
-                await service.look(&cooldown)
+                await service.refresh(&cooldown)
                 let changed = try #require(receiverRegistry.rules.first)
                 #expect(changed != first && backtestCache.entry(of: changed)?.alerts == [] && backtestCache.entry(of: first) == nil)
             }
@@ -118,14 +119,14 @@ struct BacktestRefresherTests {
             var cooldown: [String: Timestamp] = [:]
             // Only baselines read it.
             try await pool.execute("ALTER TABLE alertBaselineExclusions RENAME TO hidden")
-            await service.look(&cooldown)
+            await service.refresh(&cooldown)
             #expect(backtestCache.entry(of: Rules.tokens) == nil && backtestCache.entry(of: Rules.provider5xx) != nil)
             #expect(cooldown == [Rules.tokens.version: Self.now])
             try await pool.execute("ALTER TABLE hidden RENAME TO alertBaselineExclusions")
-            await service.look(&cooldown)
+            await service.refresh(&cooldown)
             #expect(backtestCache.entry(of: Rules.tokens) == nil)
             clock.withLock { $0 = Self.now + .seconds(600) }
-            await service.look(&cooldown)
+            await service.refresh(&cooldown)
             #expect(backtestCache.entry(of: Rules.tokens) != nil && cooldown.isEmpty)
         }
     }

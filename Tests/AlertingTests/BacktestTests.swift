@@ -208,7 +208,7 @@ struct BacktestTests {
             #expect(!suppressed.isEmpty && suppressed.rules.map(\.name) == ["ProviderUnavailable"] && suppressed.rules[0].moved.count == 1)
             #expect(suppressed.text.contains("- suppressed_by: none → NothingDelivered"), "\(suppressed.text)")
             #expect(suppressed.text.contains(", page, suppressed by NothingDelivered"), "\(suppressed.text)")
-            // The cause fires later: what it suppressed is told.
+            // The cause fires later: what it suppressed is notified.
             let slow = Rules.make("NothingDelivered", .absence(AbsenceCondition(for: RuleDuration(minutes: 20))), by: [.provider])
             let bound = rule(suppressedBy: ["NothingDelivered"])
             let freed = try await RuleSetDifference.between([cause, bound], [slow, bound], backtest)
@@ -220,14 +220,14 @@ struct BacktestTests {
             #expect(words.isEmpty && words.text.contains("; the same alerts\n- labels: team=push → team=mobile"), "\(words.text)")
             let names = ["ops", "chat"].map { ReceiverConfiguration.webhook($0, url: "http://\($0)/") }
             let route = AlertRoute(severities: [.page], receivers: ["ops"])
-            let told = try await RuleSetDifference.between(
+            let difference = try await RuleSetDifference.between(
                 old,
                 old,
                 oldReceivers: ReceiverSet(receivers: names),
                 newReceivers: ReceiverSet(receivers: names, routes: [route]),
                 backtest
             )
-            #expect(told.isEmpty && told.text.contains("- receivers: ops, chat → ops"), "\(told.text)")
+            #expect(difference.isEmpty && difference.text.contains("- receivers: ops, chat → ops"), "\(difference.text)")
         }
     }
 

@@ -8,14 +8,14 @@ import Testing
 
 @Suite("History that is imported for a baseline")
 struct BaselineImportTests {
-    @Test("days that are imported after later ones were stored teach as if they had come first")
+    @Test("days that are imported after later ones were stored train the baseline as if they had come first")
     func order() async throws {
         try await withDatabase { pool in
             try await Spike.fill(pool, [(from: 0, bad: 8)], minutes: 180)
             let traffic = try await Traffic(pool, daysBack: 10)
             let evaluator = RuleEvaluator.forTest(pool, [Rules.tokens])
             try await evaluator.evaluate(minutes: 90)
-            #expect(try await AlertStore.open(on: pool).isEmpty, "six days teach too little")
+            #expect(try await AlertStore.open(on: pool).isEmpty, "six training days are too few")
             for day in [8, 9] {
                 try await traffic.add(Traffic.start - day * 1440, attempts: 20_000, bad: 200, reason: "token_not_registered")
             }

@@ -27,7 +27,7 @@ struct BuiltInAlertTests {
             // The service was off as a whole: nobody is paged for the time before it looked.
             (0, 100, [500], false, 101, false),
             (0, 100, [500], false, 105, true),
-            // Once told, it is held without traffic, and ends with a fresh heartbeat.
+            // Once it fires, it lasts without traffic, and ends with a fresh heartbeat.
             (0, 0, [], true, 600, true),
             (598, 0, [], true, 600, false),
         ] as [(Int64, Int64, [Int64], Bool, Int64, Bool)]
@@ -48,7 +48,7 @@ struct BuiltInAlertTests {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<30, attempts: 10, bad: 0)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             let heart = WriterHeartbeat(pool: pool, logger: .silent, now: { clock.now })
             for minute in 1...30 as ClosedRange<Int64> {
@@ -78,7 +78,7 @@ struct BuiltInAlertTests {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<30, attempts: 10, bad: 0)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             let heart = WriterHeartbeat(pool: pool, logger: .silent, now: { clock.now })
             for minute in 1...30 as ClosedRange<Int64> {
@@ -121,7 +121,7 @@ struct BuiltInAlertTests {
     @Test("a page that is rejected while the alert about a rejected ticket is open is another alert, and a page")
     func deadLetteredPage() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration.webhook("team", url: "http://team"), .webhook("chat", url: "http://chat")]
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
@@ -145,7 +145,7 @@ struct BuiltInAlertTests {
     @Test("what waits for the end of a silence or of quiet hours makes no receiver unreachable")
     func waitsOnPurpose() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let zone = try #require(TimeZone(identifier: "UTC"))
             let quiet = try #require(QuietHours("12:00-14:00", zone: zone))
             let hook = WebhookReceiver(name: "team", url: "http://team", secret: nil)
@@ -175,7 +175,7 @@ struct BuiltInAlertTests {
     func labelsFolded() async throws {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
-            let clock = HandClock(Self.minutes(5))
+            let clock = ManualClock(Self.minutes(5))
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             for (author, label) in [("a's key", "app"), ("a's key", "appVersion"), ("pushwatch", "app")] {
                 let fold = LabelLimiter.Fold(author: author, day: Self.start.minute / 1440, label: label, attempts: 3)
@@ -200,7 +200,7 @@ struct BuiltInAlertTests {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<50, attempts: 10, bad: 0)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             func pass(_ minute: Int) async throws -> [String] {
                 clock.set(Self.minutes(Int64(minute) + 1))
@@ -220,7 +220,7 @@ struct BuiltInAlertTests {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<55, attempts: 10, bad: 0)
-            let clock = HandClock()
+            let clock = ManualClock()
             let other = Rules.make("Other", Rules.provider5xx.condition, by: [.provider], severity: .ticket)
             let third = Rules.make("Third", Rules.provider5xx.condition, by: [.provider])
             let evaluator = RuleEvaluator.forTest(pool, [Rules.provider5xx, other, third], clock: clock)
@@ -264,7 +264,7 @@ struct BuiltInAlertTests {
     @Test("NotificationsDeadLettered goes to another receiver than the one that refused, and ends when it takes a message again")
     func notificationsDeadLettered() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration.webhook("team", url: "http://team"), .webhook("chat", url: "http://chat")]
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let refuses = Mutex(true)
@@ -303,7 +303,7 @@ struct BuiltInAlertTests {
     )
     func receiverUnreachable(_ severity: Severity) async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration.webhook("team", url: "http://team"), .webhook("chat", url: "http://chat")]
             try await fireOnce(pool, receivers: receivers, clock: clock)
             try await pool.execute("UPDATE alerts SET severity = \(severity.rawValue)")
@@ -342,7 +342,7 @@ struct BuiltInAlertTests {
     @Test("the end of a page that a receiver does not accept pages nobody: it is a ticket", arguments: [500, 404])
     func undeliveredEnd(_ status: Int) async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration.webhook("team", url: "http://team"), .webhook("chat", url: "http://chat")]
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let isDown = Mutex(false)
@@ -369,7 +369,7 @@ struct BuiltInAlertTests {
     @Test("notifications for a name that is not configured wait, are reported, and are delivered once it is")
     func notConfigured() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let team = ReceiverConfiguration.webhook("team", url: "http://team")
             let chat = ReceiverConfiguration.webhook("chat", url: "http://chat")
             try await fireOnce(pool, receivers: [team, chat], clock: clock)
@@ -428,7 +428,7 @@ struct BuiltInAlertTests {
     @Test("the dead man's switch calls while alerts are evaluated and delivered, and only then")
     func deadMansSwitch() async throws {
         try await withDatabase { pool in
-            let clock = HandClock(Self.minutes(10))
+            let clock = ManualClock(Self.minutes(10))
             let calls = Mutex(0)
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             let notifier = Notifier.forTest(pool, receivers: [.log], clock: clock) { _ in throw CancellationError() }
@@ -460,7 +460,7 @@ struct BuiltInAlertTests {
     @Test("a page that waits for a receiver that is not configured does not stop the calls; one that waits for a configured one does")
     func deadMansSwitchOfRemovedReceiver() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let team = ReceiverConfiguration.webhook("team", url: "http://team")
             try await fireOnce(pool, receivers: [team], clock: clock)
             try await expireLeases(on: pool)

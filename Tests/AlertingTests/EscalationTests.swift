@@ -66,7 +66,7 @@ struct EscalationTests {
     private static func notifier(
         _ pool: PostgresPool,
         _ set: ReceiverSet,
-        _ clock: HandClock,
+        _ clock: ManualClock,
         _ wire: Wire,
         logger: Logger = .silent
     ) -> Notifier {
@@ -91,16 +91,16 @@ struct EscalationTests {
     private func with(
         _ wire: Wire = Wire(),
         severity: Severity = .page,
-        _ body: @Sendable @escaping (PostgresPool, Notifier, HandClock, UUID) async throws -> Void
+        _ body: @Sendable @escaping (PostgresPool, Notifier, ManualClock, UUID) async throws -> Void
     ) async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let id = try await fire(pool, at: clock.now, severity: severity)
             try await body(pool, Self.notifier(pool, Self.set(), clock, wire), clock, id)
         }
     }
 
-    private func run(_ notifier: Notifier, _ clock: HandClock, seconds: Int) async throws {
+    private func run(_ notifier: Notifier, _ clock: ManualClock, seconds: Int) async throws {
         for _ in 0..<seconds {
             clock.advance(.seconds(1))
             try await notifier.deliverDue()
@@ -136,7 +136,7 @@ struct EscalationTests {
     @Test("the log has the alert's id as other lines have it")
     func logged() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let id = try await fire(pool, at: clock.now)
             let log = RecordingLog { "\($0.message)" == "a page is escalated" }
             let notifier = Self.notifier(pool, Self.set(), clock, Wire(), logger: log.logger)
@@ -212,7 +212,7 @@ struct EscalationTests {
     func faults() async throws {
         let wire = Wire()
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             var set = Self.set()
             set.escalation?.steps[0].receivers = ["b", "b"]
             let notifier = Self.notifier(pool, set, clock, wire)
@@ -260,7 +260,7 @@ struct EscalationTests {
                 .map { ($0.element, Fault.allCases[($0.offset + rotation) % Fault.allCases.count]) }
         )
         let working = names.filter { faults[$0] == nil }
-        let (wire, clock) = (Wire(faults), HandClock())
+        let (wire, clock) = (Wire(faults), ManualClock())
         let notifier = Self.notifier(pool, Self.set(names.filter { faults[$0] != .unknown }), clock, wire)
         let id = try await fire(pool, at: clock.now)
         let start = clock.now

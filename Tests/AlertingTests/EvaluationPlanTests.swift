@@ -39,14 +39,9 @@ struct EvaluationPlanTests {
         var open: FiringAlert?
         while let asOf = checkpoint.asOf, asOf < end {
             let last = min(end, asOf + Int.random(in: 1...30, using: &random))
-            let plan = EvaluationPlan.make(
-                rule,
-                history(whole.prefix(last - Traffic.start + 1)),
-                checkpoint,
-                last: last,
-                recompute: 10,
-                initialLookbackMinutes: 14 * 1440
-            )
+            var planning = EvaluationPlanning(rule, checkpoint, last: last, recompute: 10, initialLookbackMinutes: 14 * 1440)
+            history(whole.prefix(last - Traffic.start + 1)).forEach { planning.add($0) }
+            let plan = planning.finished()
             emitted += plan.transitions
             open = plan.open[GroupKey([.provider: "fcm"])]
             checkpoint = RuleCheckpoint(asOf: last, replacesVersion: false, states: plan.states)

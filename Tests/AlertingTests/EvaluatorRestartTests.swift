@@ -78,7 +78,7 @@ struct EvaluatorRestartTests {
     func newRule() async throws {
         try await withDatabase { pool in
             try await trace(try await Traffic(pool))
-            let clock = HandClock((Traffic.start + 111).timestamp)
+            let clock = ManualClock((Traffic.start + 111).timestamp)
             try await RuleEvaluator.forTest(pool, clock: clock).evaluate(minutes: 110)
             #expect(
                 try await Recorded.transitions(pool) == [
@@ -96,7 +96,7 @@ struct EvaluatorRestartTests {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<40, attempts: 100, bad: 0)
-            let clock = HandClock((Traffic.start + 40).timestamp)
+            let clock = ManualClock((Traffic.start + 40).timestamp)
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             try await evaluator.evaluate(minutes: 20)
             try await evaluator.evaluate(minutes: 40)
@@ -173,7 +173,7 @@ struct EvaluatorRestartTests {
         try await withDatabase { pool in
             try await trace(try await Traffic(pool))
             let second = RuleEvaluator.forTest(pool)
-            let first = RuleEvaluator.forTest(pool, sleeps: RestlessClock()) { _ in
+            let first = RuleEvaluator.forTest(pool, sleeps: ImmediateClock()) { _ in
                 try await pool.execute("UPDATE alertLeases SET expiresAt = clock_timestamp() + interval '5 seconds'")
                 // Without an extension it expires.
                 try await eventually("the lease is extended or expires") {
@@ -216,7 +216,7 @@ struct EvaluatorRestartTests {
             try await withDatabase { pool in
                 try await trace(try await Traffic(pool))
                 let rules = ["First", "Second"].map { Rules.make($0, Rules.provider5xx.condition, by: [.provider]) }
-                let clock = HandClock()
+                let clock = ManualClock()
                 let evaluator = RuleEvaluator.forTest(pool, rules, clock: clock)
                 // What a refused transaction has taken of a sequence stays taken.
                 try await pool.execute("CREATE SEQUENCE refusals")
@@ -273,7 +273,7 @@ struct EvaluatorRestartTests {
     func maintenanceFault() async throws {
         try await withDatabase { pool in
             try await trace(try await Traffic(pool))
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             try await pool.execute("ALTER TABLE foldedLabelDays RENAME TO away")
             await #expect(throws: PostgresError.self) { try await evaluator.evaluate(minutes: 20) }
@@ -307,7 +307,7 @@ struct EvaluatorRestartTests {
         try await withDatabase { pool in
             try await trace(try await Traffic(pool))
             let isLost = Mutex(true)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, clock: clock) { _ in
                 if isLost.withLock({ $0 }) { throw PostgresError(.connectionFailure, "the connection is gone") }
                 return BacklogNumbers(waiting: 7)

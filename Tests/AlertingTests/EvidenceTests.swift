@@ -7,12 +7,12 @@ import PushContract
 import TestDatabase
 import Testing
 
-@Suite("What an alert knows about itself")
+@Suite("The evidence of an alert")
 struct EvidenceTests {
     @Test("the reproducing SQL returns the numbers of the verdict")
     func reproduces() async throws {
         try await withDatabase { pool in
-            try await fireOnce(pool, receivers: [.log], clock: HandClock())
+            try await fireOnce(pool, receivers: [.log], clock: ManualClock())
             let alert = try #require(try await AlertStore.open(on: pool).first)
             let rows = try await pool.query(Query(text: alert.reproduceSQL.replacing("AS percent", with: "::float8 AS percent")))
             #expect(rows.count == 16)

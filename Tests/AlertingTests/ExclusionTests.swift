@@ -12,13 +12,13 @@ struct ExclusionTests {
     private static let to = (Traffic.start - 720).timestamp
 
     @Test(
-        "an incident that has taught for days is left out afterwards: the next evaluation knows better, and a backtest agrees; taken back, it teaches again"
+        "a baseline is trained without an incident that is excluded days later, live and in a backtest, until the exclusion is removed"
     )
     func exclude() async throws {
         try await withDatabase { pool in
             let rises = [(from: -3 * 1440, bad: 30), (from: -720, bad: 1), (from: 0, bad: 8)]
             try await Spike.fill(pool, rises, minutes: 180)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, [Spike.rule], clock: clock)
             func open(_ minute: Int) async throws -> Int {
                 clock.set((Traffic.start + minute).timestamp + .seconds(60))

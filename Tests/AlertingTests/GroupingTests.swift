@@ -44,10 +44,10 @@ struct GroupingTests {
     private func withNotifier(
         _ receiver: ReceiverConfiguration = Self.receiver(),
         _ wire: Wire = Wire(),
-        _ body: @Sendable (PostgresPool, Notifier, HandClock, Wire) async throws -> Void
+        _ body: @Sendable (PostgresPool, Notifier, ManualClock, Wire) async throws -> Void
     ) async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             try await body(pool, Notifier.forTest(pool, receivers: [receiver], clock: clock, send: wire.send), clock, wire)
         }
     }
@@ -157,7 +157,7 @@ struct GroupingTests {
     @Test("a notifier dies after sending: the next one sends the same message under the same id, whatever came meanwhile")
     func dies() async throws {
         try await withDatabase { pool in
-            let (clock, wire) = (HandClock(), Wire())
+            let (clock, wire) = (ManualClock(), Wire())
             let (reached, announce) = AsyncStream<Void>.makeStream()
             let dying = Notifier.forTest(pool, receivers: [Self.receiver()], clock: clock) { request in
                 _ = try await wire.send(request)

@@ -28,7 +28,7 @@ struct ImpactPassTests {
             }
             try await add(0..<20, good: 100, bad: 0, version: "1.0")
             try await add(20..<35, good: 90, bad: 10, version: "2.0")
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator(
                 pool: pool,
                 rules: RuleRegistry(rules: [Rules.provider5xx], logger: .silent),

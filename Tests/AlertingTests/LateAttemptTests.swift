@@ -124,7 +124,7 @@ struct LateAttemptTests {
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<70, attempts: 100, bad: 0)
             let other = Rules.make("Other", Rules.provider5xx.condition, by: [.provider])
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, [Rules.provider5xx, other], clock: clock)
             try await evaluator.evaluate(minutes: 20...60)
             try await breakCheckpoint(of: "Other", pool)

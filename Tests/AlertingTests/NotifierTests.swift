@@ -20,13 +20,13 @@ struct NotifierTests {
     private func deliver(
         answers: [Hook.Answer],
         resolved: Bool = false,
-        _ body: @Sendable @escaping (PostgresPool, Hook, Notifier, HandClock) async throws -> Void
+        _ body: @Sendable @escaping (PostgresPool, Hook, Notifier, ManualClock) async throws -> Void
     ) async throws {
         try await withDatabase { pool in
             let hook = Hook(answers)
             let client = TestHTTP()
             try await withHook(hook) { url in
-                let clock = HandClock()
+                let clock = ManualClock()
                 let receivers = [ReceiverConfiguration.webhook("on-call", url: url)]
                 try await fireOnce(pool, receivers: receivers, clock: clock, resolved: resolved)
                 let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: client.send)
@@ -103,7 +103,7 @@ struct NotifierTests {
     @Test("a receiver that cannot be reached is tried again")
     func unreachable() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration.webhook("on-call", url: "http://127.0.0.1:1/hook")]
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in
@@ -144,7 +144,7 @@ struct NotifierTests {
         }
     }
 
-    private func resolve(_ pool: PostgresPool, _ clock: HandClock) async throws {
+    private func resolve(_ pool: PostgresPool, _ clock: ManualClock) async throws {
         let evaluator = RuleEvaluator.forTest(pool, clock: clock)
         clock.set((Traffic.start + 60).timestamp + .seconds(60))
         // The evaluator of the set-up still holds the lease.
@@ -155,7 +155,7 @@ struct NotifierTests {
     @Test("receivers that hang fill their own places only, however many they are")
     func fairness() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let hanging = (1...5).map { ReceiverConfiguration.webhook("hanging-\($0)", url: "http://hanging-\($0)/") }
             let receivers = hanging + [.webhook("good", url: "http://good/")]
             try await fireOnce(pool, receivers: receivers, clock: clock)
@@ -179,7 +179,7 @@ struct NotifierTests {
         try await withDatabase { pool in
             let hook = Hook()
             try await withHook(hook) { url in
-                let clock = HandClock()
+                let clock = ManualClock()
                 let healthy = (1...4).map { ReceiverConfiguration.webhook("healthy-\($0)", url: url) }
                 let receivers = healthy + [.webhook("silent", url: url.replacing("/hook", with: "/silent"))]
                 try await fireOnce(pool, receivers: receivers, clock: clock)
@@ -237,7 +237,7 @@ struct NotifierTests {
     @Test("a notifier that was replaced while it was sending changes nothing; the new one sends the same message again")
     func fencing() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration.webhook("on-call", url: "http://receiver/hook")]
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let sent = Mutex<[String]>([])

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Alerting
 
-@Suite("One incident, whoever dies and whoever is away")
+@Suite("One incident is one alert, whichever process or connection fails")
 struct OneIncidentTests {
     /// PagerDuty as its contract says: a trigger with the key of an open incident adds to it, one after its end opens another.
     final class Pager: Sendable {
@@ -51,7 +51,7 @@ struct OneIncidentTests {
     )
     func dies(afterSending: Bool) async throws {
         try await withDatabase { pool in
-            let (clock, pager) = (HandClock(), Pager())
+            let (clock, pager) = (ManualClock(), Pager())
             try await fireOnce(pool, receivers: [pagerReceiver], clock: clock)
             let (reached, announce) = AsyncStream<Void>.makeStream()
             let dying = Notifier.forTest(pool, receivers: [pagerReceiver], clock: clock) { request in
@@ -91,7 +91,7 @@ struct OneIncidentTests {
     )
     func answerLost(_ phase: OutboundFailure.Phase, _ kind: OutboundFailure.Kind) async throws {
         try await withDatabase { pool in
-            let (clock, pager) = (HandClock(), Pager())
+            let (clock, pager) = (ManualClock(), Pager())
             try await fireOnce(pool, receivers: [pagerReceiver], clock: clock)
             let tries = Mutex(0)
             let notifier = Notifier.forTest(pool, receivers: [pagerReceiver], clock: clock) { request in
@@ -125,7 +125,7 @@ struct OneIncidentTests {
             let chat = Mutex<[String]>([])
             let pager = Pager()
             let receivers = [pagerReceiver, ReceiverConfiguration.webhook("chat", url: "http://chat/")]
-            let clock = HandClock((Traffic.start + 11).timestamp)
+            let clock = ManualClock((Traffic.start + 11).timestamp)
             let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
             try await evaluator.evaluate(minutes: 10)
             clock.set((Traffic.start + 151).timestamp)

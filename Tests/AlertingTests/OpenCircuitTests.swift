@@ -48,7 +48,7 @@ struct OpenCircuitTests {
                 try await traffic.add(Traffic.start + minute, attempts: 30, bad: 0, provider: "apns", platform: "ios")
             }
         }
-        let clock = HandClock()
+        let clock = ManualClock()
         let current = Mutex(0)
         let evaluator = RuleEvaluator(
             pool: pool,
@@ -60,8 +60,7 @@ struct OpenCircuitTests {
                 return Self.circuits(at: minute)
             },
             logger: .silent,
-            now: { clock.now },
-            databaseNow: { clock.now }
+            now: { clock.now }
         )
         for minute in minutes {
             current.withLock { $0 = minute }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Alerting
 
-/// Keeps every request and answers as it is told.
+/// Keeps every request and answers as configured.
 private final class Wire: Sendable {
     let requests = Mutex<[OutboundRequest]>([])
     let answer: @Sendable (OutboundRequest, Int) -> OutboundResponse
@@ -69,7 +69,7 @@ struct ReceiverPolicyTests {
             let zone = try #require(TimeZone(identifier: "UTC"))
             let quiet = try #require(QuietHours("12:00-13:30", zone: zone))
             let receivers = [receiver("hook", ReceiverPolicy(quiet: quiet))]
-            let (clock, wire) = (HandClock((Traffic.start + 5).timestamp), Wire())
+            let (clock, wire) = (ManualClock((Traffic.start + 5).timestamp), Wire())
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             let ticket = try await TestNotification.fire(
                 receivers: ["hook"],
@@ -96,7 +96,7 @@ struct ReceiverPolicyTests {
     func rateLimit() async throws {
         try await withDatabase { pool in
             let receivers = [receiver("hook", ReceiverPolicy(perMinute: 3))]
-            let (clock, wire) = (HandClock(), Wire())
+            let (clock, wire) = (ManualClock(), Wire())
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             try await fireMany(pool, 8, severity: "ticket", at: clock.now)
             clock.advance(.seconds(1))
@@ -135,7 +135,7 @@ struct ReceiverPolicyTests {
                 ReceiverConfiguration(PagerDutyReceiver(name: "pd", routingKey: Self.key, url: "http://pd.example.org")), receiver("hook"),
             ]
             let wire = Wire { request, _ in Wire.response(request.url.contains("pd.") ? 202 : 200, "{}") }
-            let clock = HandClock((Traffic.start + 60).timestamp)
+            let clock = ManualClock((Traffic.start + 60).timestamp)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             let id = try await TestNotification.fire(
                 receivers: ["pd", "hook"],
@@ -143,7 +143,7 @@ struct ReceiverPolicyTests {
                 recording: .test("t", at: clock.now),
                 on: pool
             )
-            // Acknowledged before anything was delivered: the order stands.
+            // Acknowledged before anything was delivered: the order is kept.
             #expect(try await AlertStore.acknowledge(id, recording: .test("Ada", at: clock.now), on: pool) == .now)
             #expect(try await AlertStore.acknowledge(id, recording: .test("Bob", at: clock.now), on: pool) == .before)
             for _ in 0..<3 { try await notifier.deliverDue() }
@@ -169,7 +169,7 @@ struct ReceiverPolicyTests {
                         ? Wire.response(200, #"{"ok":false,"error":"ratelimited"}"#)
                         : Wire.response(200, #"{"ok":true,"channel":"C1","ts":"18.0","message":{"thread_ts":"17.42"}}"#)
             }
-            let clock = HandClock((Traffic.start + 60).timestamp)
+            let clock = ManualClock((Traffic.start + 60).timestamp)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             let id = try await TestNotification.fire(receivers: ["slack"], severity: .page, recording: .test("t", at: clock.now), on: pool)
             try await notifier.deliverDue()
@@ -210,7 +210,7 @@ struct ReceiverPolicyTests {
                 let thread = (body?["thread_ts"] as? String).map { #","thread_ts":"\#($0)""# } ?? ""
                 return Wire.response(200, #"{"ok":true,"channel":"C1","ts":"\#(number).0","message":{"text":""\#(thread)}}"#)
             }
-            let clock = HandClock((Traffic.start + 60).timestamp)
+            let clock = ManualClock((Traffic.start + 60).timestamp)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             let id = try await TestNotification.fire(receivers: ["slack"], severity: .page, recording: .test("t", at: clock.now), on: pool)
             try await notifier.deliverDue()
@@ -234,7 +234,7 @@ struct ReceiverPolicyTests {
     func repeats() async throws {
         try await withDatabase { pool in
             let receivers = [receiver("hook", ReceiverPolicy(repeatAfter: RuleDuration(minutes: 60))), receiver("once")]
-            let (clock, wire) = (HandClock(), Wire())
+            let (clock, wire) = (ManualClock(), Wire())
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             let evaluator = RuleEvaluator.forTest(pool, receivers: receivers, clock: clock)
@@ -242,7 +242,7 @@ struct ReceiverPolicyTests {
             #expect(wire.count == 2)
             // The evaluator that fired is gone.
             try await expireLeases("evaluator", on: pool)
-            // Held for lack of traffic from here on: still firing.
+            // No traffic from here on: still firing.
             try await pool.execute("DELETE FROM attemptRollups WHERE minute >= \((Traffic.start + 35).timestamp)")
             for hour in 1...3 {
                 clock.set((Traffic.start + 40 + hour * 61).timestamp)
@@ -265,7 +265,7 @@ struct ReceiverPolicyTests {
         try await withDatabase { pool in
             let receivers = [receiver("hook")]
             let wire = Wire { _, number in number == 2 || number > 3 ? Wire.response(200, "") : Wire.response(400, "no") }
-            let clock = HandClock((Traffic.start + 60).timestamp)
+            let clock = ManualClock((Traffic.start + 60).timestamp)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             try await fireMany(pool, 1, severity: "page", at: clock.now)
             try await notifier.deliverDue()
@@ -290,7 +290,7 @@ struct ReceiverPolicyTests {
         try await withDatabase { pool in
             let receivers = [receiver("hook")]
             let wire = Wire { _, number in Wire.response(number == 2 ? 400 : 200, "") }
-            let clock = HandClock((Traffic.start + 60).timestamp)
+            let clock = ManualClock((Traffic.start + 60).timestamp)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             let id = try await TestNotification.fire(receivers: ["hook"], severity: .page, recording: .test("t", at: clock.now), on: pool)
             try await notifier.deliverDue()
@@ -309,7 +309,7 @@ struct ReceiverPolicyTests {
         try await withDatabase { pool in
             let receivers = [ReceiverConfiguration(PagerDutyReceiver(name: "pd", routingKey: Self.key, url: "http://pd.example.org"))]
             let wire = Wire { _, _ in Wire.response(202, "{}") }
-            let clock = HandClock((Traffic.start + 60).timestamp)
+            let clock = ManualClock((Traffic.start + 60).timestamp)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: wire.send)
             let id = try await TestNotification.fire(receivers: ["pd"], severity: .page, recording: .test("t", at: clock.now), on: pool)
             try await pool.execute("UPDATE notifications SET leaseEpoch = 7, leaseUntil = clock_timestamp()")
@@ -326,7 +326,7 @@ struct ReceiverPolicyTests {
     @Test("alerts that are over for long leave with all that belongs to them; what fires stays")
     func retention() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let old = try await TestNotification.fire(receivers: ["hook"], severity: .page, recording: .test("t", at: clock.now), on: pool)
             try await TestNotification.resolve(old, at: clock.now, on: pool)
             try await pool.execute("INSERT INTO alertMarks VALUES (\(old), 'real', 'ada', \(clock.now))")

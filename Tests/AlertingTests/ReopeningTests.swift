@@ -16,7 +16,7 @@ struct ReopeningTests {
     private func evaluate(
         _ pool: PostgresPool,
         _ receivers: [ReceiverConfiguration],
-        _ clock: HandClock,
+        _ clock: ManualClock,
         after: (Int) async throws -> Void
     ) async throws {
         let traffic = try await Traffic(pool)
@@ -50,7 +50,7 @@ struct ReopeningTests {
             let hook = Hook([])
             let client = TestHTTP()
             try await withHook(hook) { url in
-                let clock = HandClock()
+                let clock = ManualClock()
                 let receivers = [ReceiverConfiguration.webhook("on-call", url: url)]
                 let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: client.send)
                 try await evaluate(pool, receivers, clock) { _ in try await notifier.deliverDue() }
@@ -66,7 +66,7 @@ struct ReopeningTests {
             let hook = Hook([])
             let client = TestHTTP()
             try await withHook(hook) { url in
-                let clock = HandClock()
+                let clock = ManualClock()
                 let receivers = [ReceiverConfiguration.webhook("on-call", url: url)]
                 let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock, send: client.send)
                 try await evaluate(pool, receivers, clock) { minute in
@@ -94,7 +94,7 @@ struct ReopeningTests {
     @Test("who was notified of its end is notified that it fires again when the silence ends under which it was reopened")
     func silenced() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration.webhook("on-call", url: "http://on-call")]
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in OutboundResponse(status: 200) }
             try await evaluate(pool, receivers, clock) { minute in
@@ -109,7 +109,7 @@ struct ReopeningTests {
     @Test("who was never notified of it, because it ended under a silence, is notified when it fires again; repeats and the rest follow")
     func unnotified() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let hook = WebhookReceiver(name: "on-call", url: "http://on-call", secret: nil)
             let receivers = [ReceiverConfiguration(hook, policy: ReceiverPolicy(repeatAfter: RuleDuration(minutes: 5)))]
             let bodies = Mutex<[[UInt8]]>([])
@@ -168,7 +168,7 @@ struct ReopeningTests {
     @Test("it waits to be acknowledged again, and its steps of escalation are taken again and page those who were paged before")
     func escalated() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let onCall = ReceiverConfiguration.webhook("on-call", url: "http://on-call")
             let chief = ReceiverConfiguration(PagerDutyReceiver(name: "chief", routingKey: String(repeating: "k", count: 32)))
             let policy = EscalationPolicy(
@@ -229,7 +229,7 @@ struct ReopeningTests {
     @Test("it stays acknowledged, and is not escalated, where nobody was notified of its end")
     func acknowledged() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let onCall = ReceiverConfiguration.webhook("on-call", url: "http://on-call")
             let chief = ReceiverConfiguration.webhook("chief", url: "http://chief")
             let policy = EscalationPolicy(
@@ -267,7 +267,7 @@ struct ReopeningTests {
     @Test("who may have been notified of its end, by an attempt without an answer, is notified that it fires again")
     func unanswered() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration.webhook("on-call", url: "http://on-call")]
             let answers = Mutex(true)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in

@@ -10,7 +10,7 @@ import Testing
 struct RuleChangeTests {
     /// Twice, a minute apart: a rule that is in no file is gone after that.
     private func evaluate(_ pool: PostgresPool, _ rules: [AlertRule], minutes: Int) async throws {
-        let clock = HandClock()
+        let clock = ManualClock()
         let evaluator = RuleEvaluator.forTest(pool, rules, clock: clock)
         try await evaluator.evaluate(minutes: minutes)
         clock.advance(.seconds(60))
@@ -29,7 +29,7 @@ struct RuleChangeTests {
     @Test("an alert that the new version confirms stays the same alert")
     func confirmed() async throws {
         try await withDatabase { pool in
-            try await fireOnce(pool, receivers: [.log], clock: HandClock())
+            try await fireOnce(pool, receivers: [.log], clock: ManualClock())
             try await expireLeases(on: pool)
             let before = try #require(try await AlertStore.open(on: pool).first)
             try await evaluate(pool, [threshold(4)], minutes: 36)
@@ -43,7 +43,7 @@ struct RuleChangeTests {
     func unconfirmed() async throws {
         for rules in [[threshold(20)], [Rules.tokens]] {
             try await withDatabase { pool in
-                try await fireOnce(pool, receivers: [.log], clock: HandClock())
+                try await fireOnce(pool, receivers: [.log], clock: ManualClock())
                 try await expireLeases(on: pool)
                 try await evaluate(pool, rules, minutes: 36)
                 let over = try #require(try await AlertStore.resolved(limit: 1, on: pool).first)
@@ -76,7 +76,7 @@ struct RuleChangeTests {
         try other.write(toFile: directory + "/rules/other.yml", atomically: true, encoding: .utf8)
         try "groups: []\nunknown: 1\n".write(toFile: directory + "/rules/r.yml", atomically: true, encoding: .utf8)
         try await withDatabase { pool in
-            try await fireOnce(pool, receivers: [.log], clock: HandClock())
+            try await fireOnce(pool, receivers: [.log], clock: ManualClock())
             try await expireLeases(on: pool)
             let evaluator = RuleEvaluator(
                 pool: pool,
@@ -115,7 +115,7 @@ struct RuleChangeTests {
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<20, attempts: 100, bad: 0)
             try await traffic.add(20..<60, attempts: 100, bad: 20)
-            let clock = HandClock((Traffic.start + 41).timestamp)
+            let clock = ManualClock((Traffic.start + 41).timestamp)
             let evaluator = RuleEvaluator(
                 pool: pool,
                 rules: RuleRegistry(directory: directory, logger: .silent),

@@ -40,7 +40,7 @@ struct SeriesTests {
             try await traffic.addFacts(Traffic.start + 9, count: 50, reason: "unknown", code: "NEW")
             try await traffic.addFacts(Traffic.start + 9, count: 5, reason: "unknown")
             let evaluator = RuleEvaluator.forTest(pool, [Self.codes])
-            // Of the installation's first day nothing is told: `OLD` came a day after the first attempt, so it is.
+            // No alert of the installation's first day; `OLD` came a day after the first attempt, so it raises one.
             try await evaluator.evaluate(minutes: 0...20)
             #expect(evaluator.faults == [:])
             let fired = [Recorded(group: "provider=fcm,providerErrorCode=NEW", kind: "firing", minute: 7)]
@@ -62,7 +62,7 @@ struct SeriesTests {
     func backlog() async throws {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
-            let clock = HandClock()
+            let clock = ManualClock()
             let waiting = Mutex<Int64>(50)
             let evaluator = RuleEvaluator(
                 pool: pool,
@@ -72,8 +72,7 @@ struct SeriesTests {
                     [BacklogSample(provider: "fcm", waiting: waiting.withLock { $0 }), BacklogSample(provider: "apns", waiting: 0)]
                 },
                 logger: .silent,
-                now: { clock.now },
-                databaseNow: { clock.now }
+                now: { clock.now }
             )
             for minute in 0..<70 {
                 clock.set((Traffic.start + minute).timestamp + .seconds(2))
@@ -93,7 +92,7 @@ struct SeriesTests {
     func queueAge() async throws {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
-            let clock = HandClock()
+            let clock = ManualClock()
             let oldest = Mutex<Int64?>(nil)
             let evaluator = RuleEvaluator(
                 pool: pool,
@@ -108,8 +107,7 @@ struct SeriesTests {
                     ]
                 },
                 logger: .silent,
-                now: { clock.now },
-                databaseNow: { clock.now }
+                now: { clock.now }
             )
             for minute in 0..<40 {
                 clock.set((Traffic.start + minute).timestamp + .seconds(2))
@@ -130,7 +128,7 @@ struct SeriesTests {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
             let rule = Rules.make("Silent", .feedSilent(FeedSilentCondition(for: RuleDuration(minutes: 5))), by: [.feed], severity: .ticket)
-            let clock = HandClock()
+            let clock = ManualClock()
             let minutes = Mutex(0)
             let evaluator = RuleEvaluator(
                 pool: pool,
@@ -144,8 +142,7 @@ struct SeriesTests {
                     return minute < 30 ? [back, over] : [back]
                 },
                 logger: .silent,
-                now: { clock.now },
-                databaseNow: { clock.now }
+                now: { clock.now }
             )
             for minute in 0..<45 {
                 clock.set((Traffic.start + minute).timestamp + .seconds(2))

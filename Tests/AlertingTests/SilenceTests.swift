@@ -29,7 +29,7 @@ struct SilenceTests {
             try await traffic.add(0..<20, attempts: 100, bad: 0)
             try await traffic.add(20..<70, attempts: 100, bad: 10)
             let silence = try await silence(pool, until: 50)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             for minute in 30...49 {
                 clock.set((Traffic.start + minute).timestamp)
@@ -53,7 +53,7 @@ struct SilenceTests {
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<20, attempts: 100, bad: 0)
             try await traffic.add(20..<50, attempts: 100, bad: 10)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             for minute in 30...35 {
                 clock.set((Traffic.start + minute).timestamp)
@@ -77,7 +77,7 @@ struct SilenceTests {
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<20, attempts: 100, bad: 0)
             try await traffic.add(20..<50, attempts: 100, bad: 10)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             try await evaluator.evaluate(minutes: 30...35)
             try await breakCheckpoint(of: "ProviderUnavailable", pool)
@@ -97,7 +97,7 @@ struct SilenceTests {
         for (value, kinds) in [("fcm", []), ("apns", ["firing", "resolved"])] {
             try await withDatabase { pool in
                 _ = try await silence(pool, until: 600, value: value)
-                try await fireOnce(pool, receivers: [.log], clock: HandClock(), resolved: true)
+                try await fireOnce(pool, receivers: [.log], clock: ManualClock(), resolved: true)
                 #expect(try await Recorded.transitions(pool).map(\.kind) == ["firing", "resolved"])
                 #expect(try await Recorded.outbox(pool).map(\.kind) == kinds)
             }
@@ -111,7 +111,7 @@ struct SilenceTests {
             try await traffic.add(0..<20, attempts: 100, bad: 0)
             try await traffic.add(20..<50, attempts: 100, bad: 10)
             try await traffic.add(50..<80, attempts: 100, bad: 0)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             try await evaluator.evaluate(minutes: 30...35)
             #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing"])
@@ -129,7 +129,7 @@ struct SilenceTests {
     @Test("what is being sent when an alert ends under a silence stays with its notifier, and its receiver is notified of the end")
     func silencedWhileSent() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             try await fireOnce(pool, receivers: [.log], clock: clock)
             try await pool.execute("UPDATE notifications SET leaseEpoch = 7, leaseUntil = clock_timestamp() + interval '1 minute'")
             _ = try await silence(pool, until: 600)

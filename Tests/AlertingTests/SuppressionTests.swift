@@ -56,7 +56,7 @@ struct SuppressionTests {
     }
 
     private func evaluate(_ pool: PostgresPool, _ minutes: Range<Int>, _ rules: [AlertRule] = Self.rules) async throws {
-        let clock = HandClock()
+        let clock = ManualClock()
         let evaluator = RuleEvaluator.forTest(pool, rules, clock: clock)
         for minute in minutes {
             clock.set((Traffic.start + minute).timestamp + .seconds(60))
@@ -196,7 +196,7 @@ struct SuppressionTests {
             try await add(traffic, 20..<60, app: "a", bad: 30)
             try await evaluate(pool, 1..<40)
             #expect(try await notified(pool) == ["PushAuthFailing firing @30"])
-            let clock = HandClock((Traffic.start + 41).timestamp + .seconds(60))
+            let clock = ManualClock((Traffic.start + 41).timestamp + .seconds(60))
             let plain = Self.rules.map { Self.rule($0.name, $0.condition, by: $0.by, suppressedBy: []) }
             try await RuleEvaluator.forTest(pool, plain, clock: clock).evaluate(minutes: 41)
             #expect(try await notified(pool) == ["PushAuthFailing firing @30", "PushAuthFailingInApp firing @41"])

@@ -12,7 +12,7 @@ struct TestNotificationTests {
     @Test("goes through every receiver, marked, ends, and says how long each took; one that was left open is ended by the next")
     func testNotification() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration.webhook("a", url: "http://a/"), .webhook("b", url: "http://b/"), .log]
             let bodies = Mutex<[String]>([])
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { request in
@@ -45,7 +45,7 @@ struct TestNotificationTests {
     @Test("an interrupted test: who was notified is notified of its end; what had not left is withdrawn")
     func withdrawn() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration.webhook("a", url: "http://a/"), .webhook("b", url: "http://b/")]
             let isDown = Mutex(false)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in

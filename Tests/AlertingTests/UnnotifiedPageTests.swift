@@ -33,7 +33,7 @@ struct UnnotifiedPageTests {
             let traffic = try await Traffic(pool)
             try await traffic.add(0..<20, attempts: 100, bad: 1)
             try await traffic.add(20..<45, attempts: 100, bad: 6)
-            let clock = HandClock()
+            let clock = ManualClock()
             let evaluator = RuleEvaluator(
                 pool: pool,
                 rules: RuleRegistry(rules: [Rules.provider5xx], logger: .silent),
@@ -73,7 +73,7 @@ struct UnnotifiedPageTests {
     )
     func renamed(_ change: String?) async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             try await fireOnce(pool, receivers: [Self.hook("team")], clock: clock)
             try await pool.execute("UPDATE notifications SET state = 'delivered', settledAt = createdAt")
             if let change { try await pool.execute("UPDATE alerts SET \(raw: change)") }
@@ -87,7 +87,7 @@ struct UnnotifiedPageTests {
     @Test("a page that was not sent yet when its receiver was renamed goes to the new name alone")
     func renamedWhilePending() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             try await fireOnce(pool, receivers: [Self.hook("team")], clock: clock)
             let lease = try await lease(pool)
             let pass = UnnotifiedPass(pool: pool, lease: lease, receivers: ReceiverSet(receivers: [Self.hook("pager")]), now: clock.now)
@@ -99,7 +99,7 @@ struct UnnotifiedPageTests {
     @Test("a page whose receiver was renamed goes to the new name first; steps of escalation are taken if that one does not acknowledge it")
     func renamedWithEscalation() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             try await fireOnce(pool, receivers: [Self.hook("team")], clock: clock)
             try await pool.execute("UPDATE notifications SET state = 'delivered', settledAt = createdAt")
             let receivers = ReceiverSet(
@@ -131,7 +131,7 @@ struct UnnotifiedPageTests {
     @Test("what a receiver rejected is not sent to it again, and delays no escalation")
     func rejected() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [Self.hook("team")]
             try await fireOnce(pool, receivers: receivers, clock: clock)
             try await pool.execute("UPDATE notifications SET state = 'deadLettered', settledAt = createdAt")
@@ -147,7 +147,7 @@ struct UnnotifiedPageTests {
     @Test("an alert about a receiver that does not work is not sent to that receiver")
     func failing() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [Self.hook("team"), .log]
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in

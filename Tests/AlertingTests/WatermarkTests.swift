@@ -17,7 +17,7 @@ struct WatermarkTests {
     func slowWriter() async throws {
         try await withDatabase { pool in
             let traffic = try await Traffic(pool)
-            let clock = HandClock()
+            let clock = ManualClock()
             let (quick, slow) = (UUID(), UUID())
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             for minute in 0..<52 {
@@ -25,7 +25,7 @@ struct WatermarkTests {
                 try await traffic.add(minute..<minute + 1, attempts: 100, bad: 0)
                 let isUncommitted = minute >= 41 && minute < 51
                 if minute >= 20, !isUncommitted {
-                    // All that it held meanwhile comes at once.
+                    // All of its uncommitted outcomes are written at once.
                     let first = minute == 51 ? 41 : minute
                     for late in first...minute { try await traffic.add(Traffic.start + late, attempts: 20, bad: 20) }
                 }
@@ -52,7 +52,7 @@ struct WatermarkTests {
     @Test("rules wait ten minutes at most, and neither for a writer that no longer reports nor for newer uncommitted outcomes")
     func limits() async throws {
         try await withDatabase { pool in
-            let clock = HandClock(Self.at(60))
+            let clock = ManualClock(Self.at(60))
             let watermark = EvaluationWatermark(
                 pool: pool,
                 configuration: EvaluatorConfiguration(),
@@ -79,7 +79,7 @@ struct WatermarkTests {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
             let log = RecordingLog { "\($0.message)" == "a writer has uncommitted outcomes; rules wait for them" }
-            let clock = HandClock(Self.at(60))
+            let clock = ManualClock(Self.at(60))
             let first = RuleEvaluator.forTest(pool, clock: clock, logger: log.logger)
             let second = RuleEvaluator.forTest(pool, clock: clock)
             try await HeartbeatStore.record(UUID(), at: clock.now, uncommittedSince: Self.at(57), on: pool)
@@ -105,7 +105,7 @@ struct WatermarkTests {
                 rules: RuleRegistry(rules: [Rules.provider5xx], logger: .silent),
                 receivers: ReceiverRegistry(fixed: [.log], logger: .silent),
                 logger: log.logger,
-                now: { Timestamp.now() - .seconds(1200) }
+                machineNow: { Timestamp.now() - .seconds(1200) }
             )
             for _ in 1...2 { try await evaluator.evaluate() }
             let asOf = try #require(try await RuleProgress.all(on: pool).first?.asOf)
@@ -131,7 +131,7 @@ struct WatermarkTests {
     @Test("a heartbeat reports the outcomes that its process has not committed for two seconds")
     func heartbeat() async throws {
         try await withDatabase { pool in
-            let clock = HandClock(Self.at(10))
+            let clock = ManualClock(Self.at(10))
             let uncommitted = UncommittedOutcomes()
             let heart = WriterHeartbeat(pool: pool, uncommitted: uncommitted, logger: .silent, now: { clock.now })
             try await uncommitted.during(Self.at(9, seconds: 50), arrivedAt: Self.at(10)) {
@@ -150,7 +150,7 @@ struct WatermarkTests {
     func fires() async throws {
         try await withDatabase { pool in
             _ = try await Traffic(pool)
-            let clock = HandClock(Self.at(10))
+            let clock = ManualClock(Self.at(10))
             let evaluator = RuleEvaluator.forTest(pool, clock: clock)
             let writer = UUID()
             for minute in 10...15 {

@@ -83,15 +83,15 @@ class Reference:
     """What is expected, known by the end of day D."""
 
     def __init__(self, baseline, D, t):
-        self.ready, taught = False, []
+        self.ready, training = False, []
         days = {}
         for day in range(max(D - 27, 0), D + 1):
             days[day] = [baseline.day(i, day, t) for i in range(len(baseline.strata))]
             if add(days[day])[0] >= 50:
-                taught.insert(0, day)
+                training.insert(0, day)
         listed, previous = [], D
-        for day in taught:
-            if day < baseline.teach_from or previous - day > 14:
+        for day in training:
+            if day < baseline.training_from or previous - day > 14:
                 break
             listed.append(day)
             previous = day
@@ -102,7 +102,7 @@ class Reference:
         self.ready = True
         self.largest_day = max(n for n, _ in total.values())
         self.busiest_hour = max(
-            baseline.all.hour(hour)[0] for day in first for hour in range(day * 24, day * 24 + 24) if baseline.teaches(hour)
+            baseline.all.hour(hour)[0] for day in first for hour in range(day * 24, day * 24 + 24) if baseline.is_training(hour)
         )
         kept = self._kept(first, total)
         newest = first[:2] if len(listed) < 14 else []

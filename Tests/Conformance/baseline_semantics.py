@@ -21,7 +21,7 @@ class Alert:
 
     @property
     def covers(self):
-        """What it covers does not teach."""
+        """Its hours are excluded from training."""
         return self.level in ("reference", "unusual_volume")
 
 
@@ -32,21 +32,21 @@ class Baseline:
         self.total = self.strata[0].total
         self.all = Stratum("", [[sum(counts) for counts in zip(*slot)] for slot in zip(*(s["slots"] for s in case["strata"]))])
         self.accepted = case.get("accepted")
-        self.touched, self.unusual = set(), set()  # hours that do not teach; hours of tickets of unusual volume
-        self.teach_from, self.consumed, self.surge_end = 0, -10**9, -10**9
+        self.touched, self.unusual = set(), set()  # hours that are excluded from training; hours of tickets of unusual volume
+        self.training_from, self.consumed, self.surge_end = 0, -10**9, -10**9
         self.alert, self.closed = None, None  # closed: (weakly at, the alert)
         self.new_normal_at, self.references, self.changes, self.events = None, {}, 0, []
 
-    # What teaches
+    # Training hours
 
-    def teaches(self, hour):
+    def is_training(self, hour):
         if hour in self.touched or hour in self.excluded:
             return False
         day = hour // 24 * 24
         return hour not in self.unusual or sum(1 for h in range(day, day + 24) if h in self.unusual) >= 12
 
     def day(self, i, day, t):
-        n, x = add(self.strata[i].hour(hour) for hour in range(day * 24, day * 24 + 24) if self.teaches(hour))
+        n, x = add(self.strata[i].hour(hour) for hour in range(day * 24, day * 24 + 24) if self.is_training(hour))
         if self.is_accepted(t) and day <= self.accepted["slot"] * SLOT // DAY and self.accepted["shares"][i] is not None:
             x = n * self.accepted["shares"][i]
         return n, x
@@ -61,7 +61,7 @@ class Baseline:
         self.changes += len(added)
 
     def reference(self, D, t):
-        key = (D, self.changes, self.teach_from, self.is_accepted(t))
+        key = (D, self.changes, self.training_from, self.is_accepted(t))
         if key not in self.references:
             self.references[key] = Reference(self, D, t)
         return self.references[key]
@@ -243,7 +243,7 @@ class Baseline:
         self.resolve(t, "relearned")
         for hours in (self.touched, self.unusual):
             hours -= {hour for hour in hours if hour >= (D - 6) * 24}
-        self.teach_from, self.changes = D - 6, self.changes + 1
+        self.training_from, self.changes = D - 6, self.changes + 1
         self.fire("new_normal", t)
         return True
 

@@ -74,8 +74,7 @@ struct SilentFeedAlertTests {
                 receivers: ReceiverRegistry(fixed: [.log], logger: Logger(label: "test")),
                 feeds: FeedHealthStore(pool: pool).alertSamples,
                 logger: Logger(label: "test"),
-                now: { clock.withLock { $0 } },
-                databaseNow: { clock.withLock { $0 } }
+                now: { clock.withLock { $0 } }
             )
             func pass(_ minutes: ClosedRange<Int64>, confirming: Bool = false) async throws {
                 for minute in minutes {

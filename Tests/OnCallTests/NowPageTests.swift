@@ -116,12 +116,16 @@ struct NowPageTests {
     func systemStatus() {
         var data = SystemStatus()
         data.rules = [
-            .init(name: "Far", isFiring: false, ruleStatus: .init(share: 0.001, threshold: 0.05, bad: 1, attempts: 1_000, group: "all")),
+            .init(
+                name: "Far",
+                isFiring: false,
+                ruleStatus: .init(counts: .init(attempts: 1_000, bad: 1), threshold: Fraction(5, 100), group: "all")
+            ),
             .init(name: "Own", isFiring: true, ruleStatus: nil),
             .init(
                 name: "Near",
                 isFiring: false,
-                ruleStatus: .init(share: 0.04, threshold: 0.05, bad: 4, attempts: 100, group: "provider=fcm")
+                ruleStatus: .init(counts: .init(attempts: 100, bad: 4), threshold: Fraction(5, 100), group: "provider=fcm")
             ),
         ]
         data.credentials = [
@@ -157,25 +161,25 @@ struct NowPageTests {
         #expect(!SystemStatusView(SystemStatus(), mayAct: true, now: PageSample.now).mayCheck)
     }
 
-    /// Of a group with this many attempts, and bad ones, in each of its newest minutes; the rule is above 5 % for two hours.
-    private func status(_ minutes: Int64, attempts: Int64, bad: Int64, good: Int64 = 0) -> WorstGroupStatus {
-        let counts = (Int64(0)..<120).map { minute in
-            minute < minutes
-                ? RollupSampleCounts(minute: minute, attempts: attempts, bad: bad)
-                : RollupSampleCounts(minute: minute, attempts: good, bad: 0)
-        }
-        let ratio = RatioCondition(reasons: ["provider_5xx"], above: Fraction(5, 100), for: RuleDuration(minutes: 120))
-        return WorstGroupStatus(counts.map(\.counts), group: "provider=fcm", of: ratio)
+    private typealias Run = (minutes: Int, attempts: Int64, bad: Int64)
+
+    /// Of a group with runs of minutes, of a rule that is above 5 % for two hours.
+    private func status(_ runs: [Run], _ change: (inout RatioCondition) -> Void = { _ in }) -> WorstGroupStatus {
+        let minutes = runs.flatMap { Array(repeating: AttemptCounts(attempts: $0.attempts, bad: $0.bad), count: $0.minutes) }
+        let series = MinuteSeries(first: Minute(0), minutes: minutes)
+        var ratio = RatioCondition(reasons: ["provider_5xx"], above: Fraction(5, 100), for: RuleDuration(minutes: 120))
+        change(&ratio)
+        return WorstGroupStatus(series, through: series.end - 1, group: "provider=fcm", of: ratio)
     }
 
     @Test("above its threshold a quiet rule says why it is quiet, and how far above it is")
     func quietAbove() throws {
-        let short = status(15, attempts: 100, bad: 100, good: 30)
+        let short = status([(15, 100, 100), (105, 30, 0)])
         #expect((short.meter, short.meterText) == ("100", "645 % of the threshold"))
-        #expect(short.quietReason == "not for long enough: above the threshold in 15 minutes, and it takes 96")
-        #expect(status(3, attempts: 10, bad: 3, good: 1).quietReason == "too few failures: 9, and it takes 10")
-        #expect(status(120, attempts: 100, bad: 10).quietReason?.hasPrefix("not proven") == true)
-        #expect(status(120, attempts: 100, bad: 5).quietReason == nil)
+        #expect(short.quietReason == "not for long enough: above the threshold in 54 minutes, and it takes 96")
+        #expect(status([(3, 10, 3), (117, 1, 0)]).quietReason == "too few failures: 9, and it takes 10")
+        #expect(status([(120, 100, 10)]).quietReason?.hasPrefix("not proven") == true)
+        #expect(status([(120, 100, 5)]).quietReason == nil)
         var data = SystemStatus()
         data.rules = [true, false].map { SystemStatus.Rule(name: "Slow", isFiring: $0, ruleStatus: short) }
         let details = SystemStatusView(data, mayAct: true, now: PageSample.now).rules.map(\.detail)
@@ -186,6 +190,18 @@ struct NowPageTests {
         let rules = RulesData(entries: [entry], past: [], faults: [])
         let html = try PageTemplates().html(.rules, RulesPage(rules, reader: PageSample.reader, now: PageSample.now))
         #expect(html.contains("645 % of the threshold") && html.contains("quiet</span><span class=\"detail\">not for long enough"))
+    }
+
+    @Test("a rule's minutes above the threshold are counted as the evaluator counts them: smoothed, and with enough failures")
+    func smoothedMinutes() throws {
+        // Every other minute is good; each minute's smooth window is above.
+        let alternating = (0..<80).flatMap { _ in [(1, 10, 2), (1, 10, 0)] as [Run] }
+        let smoothed = try #require(status(alternating).quorum)
+        #expect((smoothed.breaches, smoothed.breachesNeeded) == (120, 96))
+        // Every tenth minute is above by one failure, which is too few in a smooth window.
+        let single = (0..<16).flatMap { _ in [(1, 1, 1), (9, 1, 0)] as [Run] }
+        let few = try #require(status(single) { $0.smooth = RuleDuration(minutes: 5) }.quorum)
+        #expect((few.breaches, few.breachesNeeded) == (0, 96))
     }
 
     @Test("alerts that do not reach anybody are said so")

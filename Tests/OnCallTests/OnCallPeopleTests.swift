@@ -155,7 +155,7 @@ struct OnCallPeopleTests {
                 "failed: provider_5xx", "send news-1, attempt try-1",
             ] { #expect(html.contains(text), "\(text)") }
             let unknown = try await client.execute(uri: "/people/nobody", method: .get, headers: Self.reading)
-            #expect(String(buffer: unknown.body).contains("Pushwatch knows nothing of this person"))
+            #expect(String(buffer: unknown.body).contains("Nothing is stored about this person"))
         }
     }
 
@@ -189,20 +189,21 @@ struct OnCallPeopleTests {
 
     @Test("the rules' page shows each rule's backtest of four weeks, without computing it")
     func backtests() async throws {
-        let shelf = BacktestCache()
-        try await OnCallRoutesTests().withSite(backtests: shelf) { client, pool in
+        let backtestCache = BacktestCache()
+        try await OnCallRoutesTests().withSite(backtests: backtestCache) { client, pool in
             func page() async throws -> String {
                 String(buffer: try await client.execute(uri: "/oncall/rules", method: .get, headers: Self.reading).body)
             }
             #expect(try await page().contains("class=\"spell would\"") == false)
             let now = OnCallRoutesTests.now
-            try await BacktestRefresher(
+            var cooldown: [String: Timestamp] = [:]
+            await BacktestRefresher(
                 pool: pool,
                 rules: OnCallRoutesTests.rules,
-                backtestCache: shelf,
+                backtestCache: backtestCache,
                 now: { now },
                 logger: .silent
-            ).makeAll()
+            ).refresh(&cooldown)
             let html = try await page()
             #expect(
                 html.contains("class=\"spell would\"")

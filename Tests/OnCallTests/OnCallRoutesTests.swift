@@ -20,7 +20,7 @@ import Testing
 struct OnCallRoutesTests {
     static let now = Timestamp(rfc3339: "2026-03-10T12:41:07Z")!
 
-    /// Lets in whoever has the cookie `s=<scopes>`.
+    /// Admits a caller with the cookie `s=<scopes>`.
     struct CookieAuthenticator: Authenticator {
         func authenticate(_ request: Request) async throws -> Caller? {
             guard let cookie = request.headers[.cookie]?.split(separator: ";").first, cookie.hasPrefix("s=") else { return nil }

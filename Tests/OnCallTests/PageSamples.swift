@@ -6,7 +6,7 @@ import PushContract
 @testable import Delivery
 @testable import OnCall
 
-/// Made-up states of the service, the same at every run.
+/// Synthetic states of the service, the same at every run.
 enum PageSample {
     static let now = Timestamp(rfc3339: "2026-03-10T12:41:07Z")!
     static let reader = PageReader(name: "on-call", mayAcknowledge: true)
@@ -188,12 +188,20 @@ enum PageSample {
             .init(
                 name: "ProviderUnavailable",
                 isFiring: false,
-                ruleStatus: WorstGroupStatus(share: 0.0042, threshold: 0.05, bad: 12, attempts: 2_870, group: "provider=fcm")
+                ruleStatus: WorstGroupStatus(
+                    counts: AttemptCounts(attempts: 2_870, bad: 12),
+                    threshold: Fraction(5, 100),
+                    group: "provider=fcm"
+                )
             ),
             .init(
                 name: "PushAuthFailing",
                 isFiring: false,
-                ruleStatus: WorstGroupStatus(share: 0.0081, threshold: 0.01, bad: 21, attempts: 2_590, group: "provider=apns")
+                ruleStatus: WorstGroupStatus(
+                    counts: AttemptCounts(attempts: 2_590, bad: 21),
+                    threshold: Fraction(1, 100),
+                    group: "provider=apns"
+                )
             ),
         ]
         systemStatus.credentials = [CredentialState(name: "APNs TEAM123456/KEY1234567", provider: .apns, keyAgeDays: 41)]

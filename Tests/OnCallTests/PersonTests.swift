@@ -69,7 +69,7 @@ struct PersonTests {
     @Test(
         "why did this person not get it: said from what is stored",
         arguments: [
-            (person(), ["Pushwatch knows nothing of this person in the last 14 days: no device, no send, no attempt."]),
+            (person(), ["Nothing is stored about this person in the last 14 days: no device, no send, no attempt."]),
             (
                 person(devices: [device()], attempts: [attempt(.sent)]),
                 [

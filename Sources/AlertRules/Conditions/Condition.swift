@@ -24,11 +24,11 @@ protocol Condition: Sendable, Hashable {
     func spans(_ first: Minute, _ last: Minute) -> [ClosedRange<Minute>]
     /// Dimensions that rows must have in addition to those of the groups.
     var strata: [Dimension] { get }
-    /// A group with fewer bad attempts than this in all minutes that are looked at does not fire; 0: attempts alone do not say.
+    /// A group with fewer bad attempts than this in all minutes that it decides by does not fire; 0: it may fire without any.
     var leastBad: Int64 { get }
     /// What the rule version is derived from, in addition to what all conditions have.
     var versionSettings: [String] { get }
-    /// The share around which synthetic traffic is made; nil when the condition does not look at a share of attempts.
+    /// The share around which synthetic traffic is made; nil when the condition does not depend on a share of attempts.
     var scenarioShare: Double? { get }
     /// Synthetic minutes, for a condition whose minutes are not attempts.
     var seriesScenario: SeriesScenario.Input? { get }

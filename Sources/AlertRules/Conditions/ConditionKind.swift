@@ -3,7 +3,7 @@
 /// Each kind is defined in its own folder; `all` is the only list of kinds.
 struct ConditionKind: Sendable {
     let key: String
-    /// The rule's groups; some conditions have fixed ones or know fewer dimensions.
+    /// The rule's groups; some conditions have fixed ones or fewer dimensions.
     let groups: @Sendable (MappingReader) -> [Dimension]
     let read: @Sendable (MappingReader) -> (any Condition)?
 

@@ -10,7 +10,7 @@ package struct RuleCondition: Sendable {
     package var source: SeriesSource { base.source }
     /// The reason codes that count as bad.
     package var reasons: [String] { base.reasons }
-    /// Attempts can be bad: there is something to say about those.
+    /// Some attempts count as bad, so an alert has an impact and contributors.
     package var hasBadAttempts: Bool { source == .attempts && !reasons.isEmpty }
     /// The statuses that count as bad; empty for all with one of the reasons.
     package var statuses: [String] { base.statuses }
@@ -24,7 +24,7 @@ package struct RuleCondition: Sendable {
     package var level: Evidence.Level { base.level }
     /// Minutes from one decision to the next.
     package var decidesEvery: Int { base.decidesEvery }
-    /// A group with fewer bad attempts than this in all minutes that are looked at does not fire; 0: attempts alone do not say.
+    /// A group with fewer bad attempts than this in all minutes that it decides by does not fire; 0: it may fire without any.
     package var leastBad: Int64 { base.leastBad }
 
     /// One line for people; `words` writes a duration.

@@ -40,6 +40,10 @@ package struct FrozenShare: Sendable, Hashable, Codable {
     }
 }
 
+extension [FrozenShare] {
+    var byStratum: [GroupKey: Double] { Dictionary(map { ($0.stratum, $0.share) }, uniquingKeysWith: { first, _ in first }) }
+}
+
 /// What was attempted since an alert ended.
 package struct AttemptsSince: Sendable, Hashable, Codable {
     var counts = AttemptCounts()
@@ -62,7 +66,7 @@ package struct ClosedAlert: Sendable, Hashable, Codable {
     package var alert: FiringAlert
     /// The closed minute that proved recovery.
     package var at: Minute
-    /// The fault would have shown in what ended it.
+    /// Its end was proven: the fault would have been visible in the good run.
     var isProven = false
     /// What was attempted in the minutes after `at`, where that decides whether it is opened again.
     var since: AttemptsSince?
@@ -75,7 +79,7 @@ package struct ClosedAlert: Sendable, Hashable, Codable {
 
 /// The state of one rule and group: a function of the data alone.
 ///
-/// It may be stored as a checkpoint; folding on from it gives what folding from the beginning gives.
+/// It may be stored as a checkpoint: folding from it has the same result as folding from the beginning.
 package struct AlertState: Sendable, Hashable, Codable {
     /// The newest minute that was folded in; nil before the first.
     package var asOf: Minute?
@@ -83,11 +87,11 @@ package struct AlertState: Sendable, Hashable, Codable {
     package var open: FiringAlert?
     /// The alert that ended last, as long as the rule opens it again.
     package var closed: ClosedAlert?
-    /// What the group's alerts left behind for a baseline; nil when nothing is.
+    /// What a baseline keeps of the group's earlier alerts; nil where there is nothing.
     var baseline: BaselineMemory?
 
-    /// Alerts that are over still have a say.
-    package var isRemembering: Bool { closed != nil || baseline != nil }
+    /// Decisions still depend on alerts that are over.
+    package var hasEndedAlerts: Bool { closed != nil || baseline != nil }
 
     package init(asOf: Minute? = nil, open: FiringAlert? = nil, closed: ClosedAlert? = nil) {
         self.asOf = asOf

@@ -1,6 +1,6 @@
 /// Folds minutes into an alert state: firing as long as the last set is newer than the last reset.
 ///
-/// The fold looks at nothing but the state and the data, so a restart at any minute changes nothing.
+/// The fold depends on nothing but the state and the data, so a restart at any minute changes nothing.
 struct AlertStateMachine {
     let rule: AlertRule
     let group: GroupKey
@@ -75,7 +75,7 @@ struct AlertStateMachine {
         var alert = closed
         alert.lastSet = minute
         alert.proven = onset.provenCounts
-        // A page that goes on under unusual volume stays the page that it was.
+        // A page that is reopened under unusual volume remains a page.
         if !alert.evidence.level.replaces(onset.level) { alert.evidence.level = onset.level }
         alert.evidence.openCircuits = onset.openCircuits.isEmpty ? nil : onset.openCircuits
         if onset.isWorse(than: alert.evidence) {

@@ -2,7 +2,7 @@
 protocol Decision {
     /// The state before a minute is decided.
     func begin(_ state: AlertState)
-    /// What the decision of a minute leaves behind.
+    /// Stores in the state what later minutes need of the decision about this one.
     func settle(_ state: inout AlertState, at minute: Minute)
     /// Whether this closed minute is evaluated.
     func decides(at minute: Minute) -> Bool
@@ -16,7 +16,7 @@ protocol Decision {
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
     /// Minutes after its end within which an alert that fires again is the same alert; 0: never.
     var reopenWithin: Int { get }
-    /// Whether what sets now is an alert that ended before.
+    /// Whether the condition, met now, reopens an alert that ended instead of beginning one.
     func reopens(_ closed: ClosedAlert, with onset: EvaluatedWindow, at minute: Minute) -> Bool
     /// Non-nil when the alert has become normal: what to announce.
     func relearned(_ alert: FiringAlert, at minute: Minute) -> EvaluatedWindow?
@@ -36,7 +36,7 @@ extension Decision {
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? { nil }
 }
 
-/// A window that decided, with what was expected in it.
+/// A window that was decisive, with what was expected in it.
 struct EvaluatedWindow {
     var level: Evidence.Level
     var window: WindowCounts
@@ -44,7 +44,7 @@ struct EvaluatedWindow {
     /// Credentials that have been refused for long enough.
     var openCircuits: [OpenCircuit] = []
 
-    /// Of an end: the fault would have shown.
+    /// Of an end: the fault would have been visible in it.
     var isProof = false
 
     /// The counts by which a share was proven.

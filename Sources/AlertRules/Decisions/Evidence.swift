@@ -1,12 +1,12 @@
-/// What a verdict rests on: the numbers an alert shows and a query can reproduce.
+/// The numbers by which a rule decided: an alert shows them, and a query can reproduce them.
 package struct Evidence: Sendable, Hashable, Codable {
     /// What the threshold was compared with.
     package enum Level: String, Sendable, Hashable, Codable {
         /// A fixed share (`ratio`).
         case threshold
-        /// `ratio` over pushes that are not tried: a credential is refused, and what needs it waits.
+        /// `ratio` over pushes that are not attempted: a credential is refused, and its pushes wait.
         case blocked
-        /// A baseline that has not seen its whole reference yet: a fixed share, never a page.
+        /// A baseline in its learning period: a fixed share, never a page.
         case learning
         /// A baseline over its whole reference.
         case reference
@@ -45,15 +45,15 @@ package struct Evidence: Sendable, Hashable, Codable {
             return own > others
         }
 
-        /// `bad` of `attempts` are attempts, and there are some: texts about the window have both counts.
+        /// `bad` and `attempts` count attempts, and there are some: texts about the window show both.
         package func showsCounts(of window: WindowCounts) -> Bool {
             window.counts.attempts > 0 && ![.trafficDrop, .backlog, .queueAge, .reregistration, .feedSilent].contains(self)
         }
 
-        /// The condition is about the share of bad attempts.
-        package var judgesShare: Bool { isMultiple || [.threshold, .blocked, .learning, .absence].contains(self) }
+        /// The threshold is compared with the share of bad attempts, or with a multiple of it.
+        package var comparesShares: Bool { isMultiple || [.threshold, .blocked, .learning, .absence].contains(self) }
 
-        /// The larger number of `bad` is the worse window, whatever the share.
+        /// Of two windows the one with the larger `bad` is worse, whatever the share.
         var comparesNumbers: Bool { [.backlog, .queueAge, .firstSight, .feedSilent].contains(self) }
     }
 

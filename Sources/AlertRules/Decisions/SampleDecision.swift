@@ -1,5 +1,5 @@
-/// The decision over one group of a condition whose minutes are samples of a value: above a threshold for so long. `attempts` counts samples,
-/// `bad` is the value.
+/// The decision over one group of a condition whose minutes are samples of a value: above a threshold for a duration.
+/// `attempts` counts samples, `bad` is the value.
 struct SampleDecision: Decision {
     let series: MinuteSeries
     /// Strictly more than this fires.
@@ -7,12 +7,12 @@ struct SampleDecision: Decision {
     let duration: RuleDuration
     let resolveAfter: RuleDuration
     let level: Evidence.Level
-    /// How many minutes before the first sample above the threshold it began: an age is a time that has passed.
+    /// How many minutes before the first sample above the threshold the fault began: an age grows by a minute each minute.
     var lead = 0
 
     func decides(at minute: Minute) -> Bool { true }
 
-    /// A minute without a sample says nothing; the first and the newest minute and half of the time must have one.
+    /// Minutes without a sample are left out; the first and the newest minute and half of the time must have one.
     func onset(at minute: Minute) -> EvaluatedWindow? {
         evaluated(at: minute, duration) { isAbove($0) }
     }

@@ -1,14 +1,15 @@
 /// Alerts that are only the consequence of another one, which is notified: `suppressed_by` of a rule.
 ///
 /// Pure, so that live evaluation and a backtest suppress the same alerts. Of two alerts with the same values in the dimensions both have,
-/// the cause suppresses the consequence
-/// - as long as it fires, and
-/// - after its end until the consequence's condition is met again: what ends together is not notified at the end,
-/// if the consequence had begun before the cause fired. What begins later is a new incident and is notified. An alert that does not page never suppresses a page.
+/// the cause suppresses the consequence, if that had begun before the cause fired,
+/// - as long as the cause fires, and
+/// - after its end until the condition of the consequence is met again: two alerts that end together are not notified at their end.
+///
+/// A consequence that begins later is a new incident and is notified. An alert that does not page never suppresses a page.
 ///
 /// Live, the cause must also have been notified: see `SuppressionCandidates`. Receivers and silences are no part of a backtest.
 package enum Suppression {
-    /// What suppression needs to know about an alert.
+    /// The part of an alert by which suppression decides.
     package struct Span: Sendable, Hashable {
         package var rule: String
         package var group: GroupKey
@@ -40,7 +41,7 @@ package enum Suppression {
     /// Whether and when the alert is notified.
     package enum Outcome: Sendable, Hashable {
         case notified
-        /// Notified when the cause was over and this was not, at the first minute after the one that showed it.
+        /// Notified because the cause ended first, at the first minute after the one that showed it.
         case delayed(cause: String, at: Minute)
         case suppressed(cause: String)
 
@@ -53,7 +54,9 @@ package enum Suppression {
         }
     }
 
-    /// Whether `cause` suppresses `consequence` when `minute` closes. `lastSet`: the newest minute at which the consequence's condition was met.
+    /// Whether `cause` suppresses `consequence` when `minute` closes.
+    ///
+    /// - Parameter lastSet: the newest minute at which the condition of the consequence was met.
     package static func suppresses(_ cause: Span, _ consequence: Span, lastSet: Minute, at minute: Minute) -> Bool {
         guard agree(cause.group, consequence.group), cause.firedAt <= minute + 1, consequence.startsAt <= cause.firedAt,
             cause.severity.pages || !consequence.severity.pages
@@ -76,7 +79,7 @@ package enum Suppression {
         return suppressor.map { .suppressed(cause: $0) } ?? .notified
     }
 
-    /// Causes before what they suppress, otherwise in the given order: evaluated so, an alert finds its cause firing already.
+    /// Causes before what they suppress, otherwise in the given order: so the cause already fires when its consequence is evaluated.
     package static func causesFirst(_ rules: [AlertRule]) -> [AlertRule] {
         let byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var added: Set<String> = []

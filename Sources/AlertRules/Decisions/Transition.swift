@@ -11,7 +11,7 @@ package struct Transition: Sendable, Hashable, Codable {
         case conditionMet = "condition_met"
         /// Enough good attempts were seen.
         case recovered
-        /// A learning baseline became a real one, and it fires: the ticket ends where the page begins.
+        /// The learning period of a baseline is over, and it fires: the ticket ends where the page begins.
         case learned
         /// A page takes the place of a ticket: the volume is usual again, and it fires.
         case replaced
@@ -30,7 +30,7 @@ package struct Transition: Sendable, Hashable, Codable {
     package var rule: String
     package var ruleVersion: String
     package var group: GroupKey
-    /// The rule's severity; what a baseline fires while it learns or under unusual volume is a ticket.
+    /// The rule's severity; an alert of a baseline in its learning period or under unusual volume is a ticket.
     package var severity: Severity
     /// The closed minute that decided.
     package var minute: Minute
@@ -73,7 +73,7 @@ package struct Transition: Sendable, Hashable, Codable {
         self.evidence = evidence
     }
 
-    /// What the annotations of the rule say about this transition.
+    /// The values of the placeholders in the rule's annotations.
     package var facts: AnnotationContext {
         AnnotationContext(rule: rule, severity: severity, group: group, startsAt: startsAt, evidence: evidence)
     }
@@ -97,7 +97,7 @@ extension Transition {
         )
     }
 
-    /// What opens an alert again, as the beginning of an alert of its own.
+    /// A reopening as the beginning of a new alert.
     package var asBeginning: Transition {
         guard kind == .reopened else { return self }
         var beginning = self
@@ -108,7 +108,7 @@ extension Transition {
     }
 }
 
-/// What folding minutes into a state gives: the new state, and what happened on the way, in order.
+/// The result of folding minutes into a state: the new state, and the transitions in order.
 package struct Fold: Sendable, Hashable {
     package var state: AlertState
     package var transitions: [Transition]

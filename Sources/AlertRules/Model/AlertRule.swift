@@ -55,7 +55,7 @@ package struct AlertRule: Sendable, Hashable {
         return labels
     }
 
-    /// What a baseline fires without knowing enough is a ticket.
+    /// At levels with too little evidence for a page, a ticket.
     func severity(at level: Evidence.Level) -> Severity { level.isTicket && severity.pages ? .ticket : severity }
 
     /// How many minutes before a minute are needed to decide about it; whole days of a baseline come on top.

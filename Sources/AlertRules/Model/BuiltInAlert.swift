@@ -11,16 +11,16 @@ package enum BuiltInAlert: String, Sendable, Hashable, CaseIterable {
     /// A rule in force has not been evaluated for minutes, although others are.
     case rulesNotEvaluated = "RulesNotEvaluated"
 
-    /// Part of their alerts, as a rule's version is.
+    /// The version that their alerts have in place of a rule's.
     package static let version = "built-in/1"
 
     /// Of the labels of an alert, those that distinguish it from others of the kind and of its severity: the receiver, or the key. Not the
-    /// rules that it names: an alert that names more of them follows it.
+    /// rules that it names: an alert that names more rules replaces it.
     package func ownLabels(_ labels: [String: String]) -> [String: String] {
         labels.filter { !["alertname", "severity", "rules"].contains($0.key) }
     }
 
-    /// Of its alerts.
+    /// The severities that its alerts may have.
     package var severities: Set<Severity> {
         switch self {
         case .dataGap: [.page]

@@ -45,15 +45,16 @@ package struct RuleAnnotations: Sendable, Hashable {
         let isRefused = (facts.evidence.openCircuits ?? []).contains { ($0.reason ?? "auth") == "auth" }
         let cause =
             isRefused
-            ? "\(provider) refuses the credential: its circuit is open, so the pushes that need it wait and only probes are attempted. None of them "
-                + "arrives until the credential is fixed; then those that have not expired are sent."
-            : "\(provider) is down: its circuit is open, so pushes wait and only probes are attempted. When it is back, those that have not "
-                + "expired are sent at once, critical ones first."
+            ? "\(provider) refuses the credential: its circuit is open, so the pushes that need it wait and only probes are attempted. "
+                + "None of them arrives until the credential is fixed; then those that have not expired are sent."
+            : "\(provider) is down: its circuit is open, so pushes wait and only probes are attempted. When it is back, those that "
+                + "have not expired are sent at once, critical ones first."
         return [
             "summary": facts.group[.provider].map { "\($0): \(text)" } ?? text,
             "meaning":
                 "\(cause) In the last "
-                + "\(RuleDuration(minutes: facts.evidence.observed.minutes)) \(counts.attempts) attempts were made, and \(counts.bad) failed so.",
+                + "\(RuleDuration(minutes: facts.evidence.observed.minutes)) \(counts.attempts) attempts were made, "
+                + "and \(counts.bad) failed so.",
         ]
     }
 }

@@ -1,6 +1,6 @@
 import Crypto
 
-/// Derives a rule's version from everything that decides about it, effective defaults included.
+/// Derives a rule's version from everything that its decisions depend on, effective defaults included.
 enum RuleVersion {
     /// Twelve hex digits. A renamed rule is another rule; new words in annotations or labels are the same rule.
     static func of(name: String, condition: RuleCondition, by: [Dimension]) -> String {
@@ -22,6 +22,6 @@ enum RuleVersion {
 }
 
 extension Fraction {
-    /// As a rule version spells it.
+    /// As part of a rule's version.
     var versionText: String { "\(numerator)/\(denominator)" }
 }

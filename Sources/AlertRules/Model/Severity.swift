@@ -1,7 +1,7 @@
-/// How loudly an alert is delivered. Required on every rule.
+/// How urgently people are notified. Required on every rule.
 package enum Severity: String, Sendable, Hashable, CaseIterable, Codable {
     case critical, page, ticket, info
 
-    /// Wakes somebody up.
+    /// People are paged.
     package var pages: Bool { self == .critical || self == .page }
 }

@@ -1,4 +1,4 @@
-/// Reads `annotations:`. An alert that does not say what to do is refused.
+/// Reads `annotations:`. A rule without `action` is an error.
 struct AnnotationReader {
     let rule: MappingReader
     let by: [Dimension]

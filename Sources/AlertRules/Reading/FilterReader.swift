@@ -21,7 +21,7 @@ struct FilterReader {
         return AttemptFilter(allowed)
     }
 
-    /// Of minutes that are kept by some dimensions only; `why` says so.
+    /// For minutes that are kept by some dimensions only; `why` is the explanation in the error.
     func filter(among known: [Dimension], _ why: String) -> AttemptFilter {
         guard condition.has("of") else { return AttemptFilter([:]) }
         var filter = filter()
@@ -39,7 +39,7 @@ struct FilterReader {
         }
     }
 
-    /// The contract knows no APNs outside iOS and no web outside FCM: such a filter matches nothing, ever.
+    /// By the contract, APNs is iOS only and web is FCM only: a filter with another combination matches nothing.
     private func checkCombination(_ allowed: [Dimension: [String]], _ reader: MappingReader) {
         guard let providers = allowed[.provider], let platforms = allowed[.platform] else { return }
         let possible = providers.contains { provider in
@@ -50,13 +50,13 @@ struct FilterReader {
 }
 
 extension Dimension {
-    /// Why a condition does not know a dimension that others know.
+    /// Why a dimension is not available to a condition, for the error.
     fileprivate var whyUnknown: String? {
         switch self {
         case .appVersion: "only 'ratio' counts by exact versions; "
         case .providerErrorCode:
-            "an attempt that succeeds has no code, so a code has no share of its own: give the codes that count as bad to 'code' of 'ratio' "
-                + "(one rule for each code is one alert for each), or use 'first_sight' for codes that are new; "
+            "an attempt that succeeds has no code, so a code has no share of its own: give the codes that count as bad "
+                + "to 'code' of 'ratio' (one rule for each code is one alert for each), or use 'first_sight' for codes that are new; "
         case .feed: "only 'feed_silent' looks at score feeds; "
         default: nil
         }

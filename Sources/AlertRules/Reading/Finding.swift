@@ -1,9 +1,9 @@
-/// Something to say about a rule file or a rule test.
+/// An error or a warning about a rule file or a rule test.
 package struct Finding: Sendable, Hashable, Comparable {
     package enum Severity: String, Sendable, Hashable {
         /// The file cannot be used.
         case error
-        /// It can be used, and somebody should look at it.
+        /// It can be used, and should be checked by a person.
         case warning
     }
 

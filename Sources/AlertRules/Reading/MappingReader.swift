@@ -57,7 +57,7 @@ struct MappingReader {
     func error(_ key: String, _ message: String) { findings.error(at: position(of: key), key: name(key), message) }
     func warning(_ key: String, _ message: String) { findings.warning(at: position(of: key), key: name(key), message) }
 
-    /// Says that a key is missing, at the place of the mapping.
+    /// Adds an error about a missing key, at the position of the mapping.
     func missing(_ key: String, _ why: String) {
         findings.error(at: position, key: name(key), "missing; \(why)")
     }
@@ -72,7 +72,7 @@ struct MappingReader {
         return text
     }
 
-    /// A value with its own notation; `expected` says which, for the error.
+    /// A value with its own notation, which `expected` describes in the error.
     func value<Value>(_ key: String, _ expected: String, _ parse: (String) -> Value?) -> Value? {
         guard let text = text(key) else { return nil }
         if let value = parse(text) { return value }

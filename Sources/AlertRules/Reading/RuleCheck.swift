@@ -1,10 +1,10 @@
-/// `pushwatch rules check`: everything that can be said about rules without data.
+/// `pushwatch rules check`: everything that can be checked about rules without data.
 package enum RuleCheck {
-    /// What was looked at, and what was found.
+    /// What was checked, and what was found.
     package struct Report: Sendable, Hashable {
         package var rules: [AlertRule]
         package var tests: Int
-        /// By place.
+        /// By position.
         package var findings: [Finding]
 
         package init(rules: [AlertRule], tests: Int, findings: [Finding]) {

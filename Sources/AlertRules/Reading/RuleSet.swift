@@ -1,8 +1,8 @@
-/// All rules of an alerts directory, with what is to be said about them.
+/// All rules of an alerts directory, with the findings about them.
 package struct RuleSet: Sendable, Hashable {
     /// The rules without errors, in the order of the files.
     package let rules: [AlertRule]
-    /// Errors and warnings, by place.
+    /// Errors and warnings, by position.
     package let findings: [Finding]
 
     package init(rules: [AlertRule], findings: [Finding]) {

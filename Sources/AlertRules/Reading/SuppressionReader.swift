@@ -1,4 +1,4 @@
-/// Reads `suppressed_by:`, and looks whether what all rules say there can be meant.
+/// Reads `suppressed_by:`, and checks that of all rules.
 enum SuppressionReader {
     static func causes(_ rule: MappingReader) -> [String] {
         var causes: [String] = []

@@ -4,7 +4,7 @@ import Yams
 package enum YAMLFault {
     package typealias Position = (line: Int, column: Int)
 
-    /// The fault and its place, without the lines around it, which may hold a secret.
+    /// The fault and its place, without the lines around it, which may contain a secret.
     package static func text(of error: any Error) -> String {
         guard let error = error as? YamlError else { return "it cannot be read" }
         let (text, position, _) = describe(error)

@@ -51,7 +51,7 @@ enum RateNotation {
         return Fraction(decimal: text)
     }
 
-    /// What falls to one minute of a rate: whole numbers whose sum never differs from the rate by one or more.
+    /// The count of one minute of a rate: whole numbers whose sum differs from the rate by less than one.
     private static func share(_ rate: Fraction, _ minute: Int64) -> Int64 {
         (minute + 1) * rate.numerator / rate.denominator - minute * rate.numerator / rate.denominator
     }

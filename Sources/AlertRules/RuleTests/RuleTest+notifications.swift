@@ -17,7 +17,7 @@ extension RuleTest {
         package var acknowledged: Int?
     }
 
-    /// What is wrong with who was notified of each alert.
+    /// The differences between who was and who should have been notified of each alert.
     static func differences(
         _ test: RuleTest,
         _ alerts: [TestedAlert],

@@ -6,14 +6,14 @@ package struct RuleTest: Sendable, Hashable {
     package var input: [InputSeries]
     package var expected: [ExpectedAlert]
     package var events = Events()
-    /// All rules, by name: those that suppress this one are folded, too, where it matters who is notified.
+    /// All rules, by name: those that suppress this one are folded too where notifications are checked.
     package var rules: [String: AlertRule] = [:]
 
     /// Traffic with one combination of dimension values, minute by minute from the start of the test.
     package struct InputSeries: Sendable, Hashable {
         package var key: GroupKey
         package var counts: [AttemptCounts]
-        /// What waits for a refused credential, minute by minute; the refusal begins where that does.
+        /// How many pushes a refused credential blocks, minute by minute; the refusal begins with the first of them.
         package var blocked: [Int64] = []
         /// The reason code of its bad attempts; nil: one that each rule counts.
         package var reason: String?
@@ -25,13 +25,13 @@ package struct RuleTest: Sendable, Hashable {
         package var fires: Int
         /// Nil: still firing at the end.
         package var resolves: Int?
-        /// The first bad minute; nil is not looked at. The same of `ends`, `severity`, `level` and annotations.
+        /// The first bad minute; nil is not compared, as of `ends`, `severity`, `level` and annotations.
         package var starts: Int?
         package var ends: Int?
         package var severity: Severity?
         package var level: Evidence.Level?
         package var annotations: [String: String]
-        /// Who is notified that it fires, by minutes from the start; nil is not looked at.
+        /// Who is notified that it fires, by minutes from the start; nil is not compared.
         package var notified: [Int: [String]]?
     }
 

@@ -1,4 +1,4 @@
-/// What came of rule tests.
+/// The results of rule tests.
 package struct RuleTestReport: Sendable, Hashable {
     package struct Result: Sendable, Hashable {
         package var name: String

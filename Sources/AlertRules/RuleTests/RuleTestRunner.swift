@@ -1,12 +1,12 @@
 /// Runs rule tests: the same evaluation as live, over synthetic traffic.
 package enum RuleTestRunner {
-    /// - Parameter notifications: who is notified, for tests that say so.
+    /// - Parameter notifications: who is notified, for tests that expect it.
     package static func run(_ tests: [RuleTest], _ notifications: (any TestedNotifications)? = nil) -> RuleTestReport {
         RuleTestReport(results: tests.map { run($0, notifications) })
     }
 
-    /// Runs everything in `tests/` of an alerts directory. Findings of rules and tests come along; with errors, what is
-    /// readable is run all the same.
+    /// Runs everything in `tests/` of an alerts directory, and returns the findings of rules and tests too. Despite errors, the readable
+    /// tests are run.
     package static func run(
         alertsDirectory path: String,
         _ notifications: (any TestedNotifications)? = nil
@@ -52,7 +52,7 @@ package enum RuleTestRunner {
             }
             return asRead(counted, by: rule)
         }
-        // Of codes it is known since the start of a test that they were not seen.
+        // The history of codes begins with the test.
         let knowsCodes = rule.condition.source == .codes
         let counted = GroupHistory.adding(
             test.input.flatMap { blocked($0, reason: rule.condition.reasons.first { OpenCircuit.reasons.contains($0) }) },
@@ -98,7 +98,7 @@ package enum RuleTestRunner {
         }
     }
 
-    /// A refusal lasts as long as something waits for the credential.
+    /// A refusal lasts as long as it blocks something.
     private static func blocked(_ input: RuleTest.InputSeries, reason: String?) -> [CircuitMinute] {
         var since: Minute?
         return input.blocked.enumerated().compactMap { offset, waiting in
@@ -117,7 +117,8 @@ package enum RuleTestRunner {
         }
     }
 
-    /// A backlog's number is what waits in a minute of which there is a sample, a feed's how many it affects; of a code only the first minute of a day is kept.
+    /// As the series are stored: of a backlog, what waits in each sampled minute; of a feed, how many followers it affects; of a code, the
+    /// first minute of a day alone.
     private static func asRead(_ rows: [KeyedCounts], by rule: AlertRule) -> [KeyedCounts] {
         switch rule.condition.source {
         case .attempts, .reregistrations: return rows
@@ -132,7 +133,7 @@ package enum RuleTestRunner {
 
     private static func alerts(_ transitions: [Transition], of test: RuleTest) -> [ObservedAlert] {
         transitions.filter { $0.kind == .fired }.map { fired in
-            // An alert that was opened again ends when it ends at last.
+            // An alert that was reopened ends at its last end.
             let newest = transitions.last { $0.group == fired.group && $0.firedAt == fired.firedAt }
             let resolved = newest?.kind == .resolved ? newest : nil
             return ObservedAlert(

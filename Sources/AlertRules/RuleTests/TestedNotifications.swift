@@ -1,6 +1,6 @@
 /// Whom alerts of a rule test notify, and when: receivers, routes, suppression, silences and escalation over the folded alerts of a test.
 ///
-/// What implements it knows the receivers; the rules do not.
+/// Implemented where receivers are known: in `Alerting`.
 package protocol TestedNotifications {
     /// The names of the receivers.
     var receivers: [String] { get }

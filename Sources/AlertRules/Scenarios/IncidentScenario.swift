@@ -1,9 +1,10 @@
 import Foundation
 
-/// Incidents of a known share, and what the versions of a share rule make of them: found how soon, ended how often too early, paged how often.
+/// Incidents of a known share, and how the versions of a share rule decide about them: found how soon, ended how often too early, paged how
+/// often.
 ///
-/// Poisson arrivals a minute; 40 healthy minutes before each incident, 240 after it. Both versions are given the same minutes. The same each time for
-/// one seed.
+/// Poisson arrivals a minute; 40 healthy minutes before each incident, 240 after it. Both versions are given the same minutes, which one
+/// seed reproduces.
 package struct IncidentScenario: Sendable, Hashable {
     package enum Shape: String, Sendable, Hashable, CaseIterable {
         case steady
@@ -12,7 +13,7 @@ package struct IncidentScenario: Sendable, Hashable {
         case ramp
     }
 
-    /// What came of all runs.
+    /// The sums over all runs.
     package struct Result: Sendable, Hashable {
         package var runs = 0
         /// Days of incident.
@@ -39,8 +40,8 @@ package struct IncidentScenario: Sendable, Hashable {
             recoveries += other.recoveries
         }
 
-        package var medianDelay: Int? { delays.isEmpty ? nil : delays.sorted()[delays.count / 2] }
-        package var medianRecovery: Int? { recoveries.isEmpty ? nil : recoveries.sorted()[recoveries.count / 2] }
+        package var medianDelay: Int? { delays.upperMedian }
+        package var medianRecovery: Int? { recoveries.upperMedian }
     }
 
     private static let before = 40
@@ -63,7 +64,7 @@ package struct IncidentScenario: Sendable, Hashable {
         self.background = background
     }
 
-    /// For each rule what it made of the same runs. Rules that do not look at a share of attempts have no result.
+    /// The result of each rule over the same runs; rules that do not decide by a share of attempts have none.
     package func results(_ rules: [AlertRule], runs: Int, seed: UInt64) -> [Result] {
         var random = SeededGenerator(seed: seed)
         var results = rules.map { _ in Result() }

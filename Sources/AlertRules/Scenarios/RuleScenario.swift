@@ -12,7 +12,7 @@ package enum RuleScenario: String, Sendable, Hashable, CaseIterable {
     case outage
     /// Everything fails, at two a minute.
     case quietOutage = "outage, low traffic"
-    /// Two fifths above the threshold, at twenty a minute.
+    /// 1.4 times the threshold, at twenty a minute.
     case slight = "slight fault"
 
     /// Nothing is wrong: any alert is a false alarm.
@@ -36,7 +36,7 @@ package enum RuleScenario: String, Sendable, Hashable, CaseIterable {
     static let onset = 120
 }
 
-/// What a rule made of a scenario.
+/// How a rule decided about a scenario.
 package struct ScenarioResult: Sendable, Hashable {
     package var rule: String
     package var scenario: RuleScenario

@@ -14,7 +14,7 @@ package struct ScenarioRun: Sendable {
         self.faults = faults
     }
 
-    /// Nil for rules that do not look at a share of attempts, or learn from days before.
+    /// Nil for rules that do not decide by a share of attempts, and for baselines.
     package func result(_ rule: AlertRule, _ scenario: RuleScenario) -> ScenarioResult? {
         guard let threshold = rule.condition.base.scenarioShare else { return nil }
         var random = SeededGenerator(seed: 4711)
@@ -28,7 +28,7 @@ package struct ScenarioRun: Sendable {
                     .first { $0 > RuleScenario.onset }.map { $0 - RuleScenario.onset }
             }.sorted()
             result.found = Double(delays.count) / Double(faults)
-            result.medianDelay = delays.isEmpty ? nil : delays[delays.count / 2]
+            result.medianDelay = delays.upperMedian
         }
         return result
     }

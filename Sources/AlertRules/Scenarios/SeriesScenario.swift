@@ -1,7 +1,7 @@
 /// How rules on other series than shares of attempts behave on synthetic days: a send queue, codes of a provider, devices that return.
 ///
-/// The same each time. Healthy traffic has what is usual and looks alarming: campaigns that fill the queue at once, codes that are in no table and
-/// come now and then, days on which fewer devices return.
+/// The same each time. Healthy traffic contains what is usual and resembles a fault: campaigns that fill the queue at once, codes that are
+/// in no table and occur rarely, days on which fewer devices return.
 package struct SeriesScenario: Sendable {
     package struct Result: Sendable, Hashable {
         package var rule: String
@@ -43,7 +43,7 @@ package struct SeriesScenario: Sendable {
             falseAlarmsPerWeek: Double(alarms) / Double(weeks),
             detection: BaselineScenario.Detection(
                 found: Double(delays.count) / Double(faults),
-                medianDelay: delays.isEmpty ? nil : delays[delays.count / 2]
+                medianDelay: delays.upperMedian
             )
         )
     }
@@ -63,7 +63,7 @@ extension SeriesScenario {
         /// What is healthy, and what is not, in a few words.
         var healthy: String
         var fault: String
-        /// Minutes before the first fault, which a rule has to know already.
+        /// Minutes before the first fault, which a rule needs as history.
         var known: Int
         /// Minutes after the onset within which a fault must be found.
         var detectionDeadline: Int

@@ -1,13 +1,14 @@
-/// A level of failures that somebody has called normal for one group of a baseline rule.
+/// A level of failures that a person has accepted as normal for one group of a baseline rule.
 ///
-/// From `from` on the days and hours before it count as if that level had been there all along; the days after it count as they were. So
-/// what was accepted is expected at once, and within a reference the baseline is learned anew from real days.
+/// From `from` on, the days and hours before it count as if they had that level; the days after it count as they are. So the level is
+/// expected at once, and after the training days have passed the baseline is that of real days again.
 package struct BaselineAcceptance: Sendable, Hashable, Codable {
     /// The first minute that is decided by it.
     package var from: Minute
     /// The first minute that is not any more; nil while it is in force.
     package var to: Minute?
-    /// What part of each stratum's attempts is expected to fail. A stratum that had no attempts at that time is not in it and keeps its own past.
+    /// The share of each stratum's attempts that is expected to fail. A stratum without attempts at that time has none and keeps its own
+    /// past.
     package var shares: [FrozenShare]
 
     package init(from: Minute, to: Minute? = nil, shares: [FrozenShare]) {
@@ -19,9 +20,9 @@ package struct BaselineAcceptance: Sendable, Hashable, Codable {
     func isInForce(at minute: Minute) -> Bool { from <= minute && to.map { minute < $0 } ?? true }
 }
 
-/// An acceptance as the past is looked at through it.
+/// An acceptance, with its shares by stratum.
 struct AcceptedBaseline {
-    /// Which of the group's acceptances it is: what is computed once is kept under it.
+    /// Its position among the acceptances of the group, a part of cache keys.
     let index: Int
     let from: Minute
     private let shares: [GroupKey: Double]
@@ -29,13 +30,13 @@ struct AcceptedBaseline {
     init(_ acceptance: BaselineAcceptance, index: Int) {
         self.index = index
         from = acceptance.from
-        shares = Dictionary(acceptance.shares.map { ($0.stratum, $0.share) }, uniquingKeysWith: { first, _ in first })
+        shares = acceptance.shares.byStratum
     }
 
     subscript(stratum: GroupKey) -> Double? { shares[stratum] }
 }
 
-/// Attempts of a day or an hour that teaches a baseline, and how many of them count as failed: those that did, or the accepted part.
+/// Attempts of a training day or hour, and how many of them count as failed: those that did, or the accepted part.
 struct TrainingCounts {
     var attempts: Int64 = 0
     var bad = 0.0

@@ -7,10 +7,11 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable, Codable, Codin
     case appVersion
     /// The provider's own code; groups of `first_sight` only.
     case providerErrorCode
-    /// The source of live subjects: a score feed's URL; `pushed: ` and the matchId, or the type of other subjects. Groups of `feed_silent` only.
+    /// The source of live subjects: the URL of a score feed; `pushed: ` and the matchId, or the type of other subjects. For groups of
+    /// `feed_silent` only.
     case feed
 
-    /// Every condition over attempts knows these.
+    /// Those of every condition over attempts.
     static let common = allCases.filter { ![.appVersion, .providerErrorCode, .feed].contains($0) }
 
     /// The values the contract allows; nil where any text is possible.

@@ -11,7 +11,7 @@ package struct KeyedCounts: Sendable, Hashable {
     }
 }
 
-/// Attempts and bad attempts of one stratum on one UTC day, exclusions left out.
+/// Attempts and bad attempts of one stratum on one UTC day, without excluded minutes.
 package struct DayCounts: Sendable, Hashable, Codable {
     package var day: Int64
     package var counts: AttemptCounts
@@ -41,25 +41,25 @@ package struct StratumHistory: Sendable, Hashable {
     }
 
     /// Derives the days from minutes that reach back far enough.
-    package init(key: GroupKey, series: MinuteSeries, exclusions: [BaselineExclusion] = []) {
-        self.init(key: key, series: series, days: DailySnapshot.days(of: series, exclusions: exclusions))
+    package init(key: GroupKey, series: MinuteSeries) {
+        self.init(key: key, series: series, days: DailySnapshot.days(of: series))
     }
 }
 
-/// Everything a rule needs to know about one group.
+/// Everything by which a rule decides about one group.
 package struct GroupHistory: Sendable, Hashable {
     package let group: GroupKey
     package let strata: [StratumHistory]
     /// All strata together.
     package let total: MinuteSeries
-    /// The first minute of which anything is known: a baseline learns from there.
+    /// The first minute with an attempt: the learning period of a baseline begins there.
     package let knownSince: Minute?
-    /// Credentials that are refused, for rules that look at them.
+    /// Open circuits, for rules with `min_blocked`.
     package var circuits = CircuitMinutes()
-    /// Levels that somebody has called normal, for baselines.
+    /// Levels that a person has accepted as normal, for baselines.
     package var acceptances: [BaselineAcceptance] = []
 
-    /// Give `knownSince` when the series do not reach back to the first attempt.
+    /// - Parameter knownSince: required where the series do not begin at the first attempt or before.
     package init(group: GroupKey, strata: [StratumHistory], knownSince: Minute? = nil) {
         self.group = group
         self.strata = strata.sorted { $0.key < $1.key }
@@ -73,11 +73,7 @@ package struct GroupHistory: Sendable, Hashable {
     }
 
     /// Sorts rows into the groups and strata of a rule. Rows must have the rule's `dimensions`.
-    package static func groups(
-        of rule: AlertRule,
-        rows: some Sequence<KeyedCounts>,
-        exclusions: [BaselineExclusion] = []
-    ) -> [GroupHistory] {
+    package static func groups(of rule: AlertRule, rows: some Sequence<KeyedCounts>) -> [GroupHistory] {
         let byStratum = Dictionary(grouping: rows) { $0.key.restricted(to: rule.dimensions) }
         let byGroup = Dictionary(grouping: byStratum) { $0.key.restricted(to: rule.by) }
         return byGroup.map { group, strata in
@@ -87,7 +83,7 @@ package struct GroupHistory: Sendable, Hashable {
                     let series = MinuteSeries(
                         rows.map { MinuteCounts(minute: $0.minute, attempts: $0.counts.attempts, bad: $0.counts.bad) }
                     )
-                    return StratumHistory(key: key, series: series, exclusions: exclusions)
+                    return StratumHistory(key: key, series: series)
                 }
             )
         }.sorted { $0.group < $1.group }

@@ -69,7 +69,7 @@ package struct MinuteSeries: Sendable, Hashable {
     /// The sum over the whole series.
     package var counts: AttemptCounts { AttemptCounts(attempts: attemptSums[count], bad: badSums[count]) }
 
-    /// The last minute up to `limit` with an attempt: since when an alert keeps its state for lack of traffic.
+    /// The last minute up to `limit` with an attempt; nil without one.
     package func lastAttempt(through limit: Minute) -> Minute? {
         var position = min(max(limit - first + 1, 0), count)
         while position > 0, attemptSums[position] == attemptSums[position - 1] { position -= 1 }

@@ -1,4 +1,4 @@
-/// An open circuit, as it stood in one minute: a credential that a provider refuses, or a provider that is down.
+/// An open circuit in one minute: a credential that a provider refuses, or a provider that is down.
 package struct OpenCircuit: Sendable, Hashable, Codable {
     package var app: String
     package var environment: String
@@ -47,13 +47,13 @@ package struct OpenCircuit: Sendable, Hashable, Codable {
 }
 
 extension OpenCircuit {
-    /// Where the code alone would mislead.
+    /// For a code whose name is misleading.
     private var hint: String {
         cause == "ExpiredProviderToken" ? " although its token is young: a clock is wrong, of the sending machine most likely," : ""
     }
 }
 
-/// The refused credentials of one group, minute by minute. A minute that was not sampled has none.
+/// The open circuits of one group, minute by minute. A minute that was not sampled has none.
 package struct CircuitMinutes: Sendable, Hashable {
     private var minutes: [Minute: [OpenCircuit]]
 
@@ -63,13 +63,13 @@ package struct CircuitMinutes: Sendable, Hashable {
 
     package var first: Minute? { minutes.keys.min() }
 
-    /// Those that something waits for and that have been refused for `minutes` minutes at the end of `minute`, the most wanted first.
+    /// Those that block something and have been refused for `minutes` minutes at the end of `minute`, the one that blocks most first.
     func refused(at minute: Minute, for minutes: Int) -> [OpenCircuit] {
         self[minute].filter { $0.waiting > 0 && $0.since <= minute - (minutes - 1) }
             .sorted { ($1.waiting, $0.app, $0.environment, $0.platform) < ($0.waiting, $1.app, $1.environment, $1.platform) }
     }
 
-    /// Whether anything waits for a refused credential, however short the refusal has lasted.
+    /// Whether a circuit blocks anything, for however short a time.
     func isWaiting(at minute: Minute) -> Bool { self[minute].contains { $0.waiting > 0 } }
 }
 

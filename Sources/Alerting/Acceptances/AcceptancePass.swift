@@ -2,7 +2,7 @@ import AlertRules
 import Postgres
 import PushContract
 
-/// Applies what was accepted since the last evaluation: computes the level, from which minute it is in force, and for which group.
+/// Applies the acceptances since the last evaluation: computes the level of each, its group, and the minute from which it is in force.
 ///
 /// The level is stored with its minute, so that a later fold of the same minutes, a backtest too, decides by the same numbers.
 struct AcceptancePass {
@@ -17,7 +17,7 @@ struct AcceptancePass {
 
     let rule: AlertRule
     let pool: PostgresPool
-    /// The newest minute of the evaluation: the first that is decided by what is taken up.
+    /// The newest minute of the evaluation: the first that the acceptances apply to.
     let last: Minute
 
     /// Those whose level can be computed. The others wait for attempts.

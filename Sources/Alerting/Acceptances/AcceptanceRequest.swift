@@ -9,7 +9,7 @@ package struct AcceptanceRequest: Sendable {
 
     package var reason: String
 
-    /// Refuses a reason that says nothing: the next person on call will read it.
+    /// Throws a problem where the reason is missing or too short: the next person on call reads it.
     package init(reason: String?) throws(Problem) {
         let text = (reason ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty, text.count <= Self.longestReason, !text.contains("\0") else {

@@ -24,7 +24,7 @@ extension AcceptanceStore {
         }
     }
 
-    /// Takes an acceptance back, with an entry in the audit; nil when none is in force.
+    /// Undoes an acceptance, with an entry in the audit; nil when none is in force.
     package static func undo(_ id: UUID, recording audit: AuditRecorder, on pool: PostgresPool) async throws -> AcceptanceRecord? {
         try await pool.withTransaction { transaction in
             guard let undone = try await undo(id, by: audit.actor.name, at: audit.now, in: transaction) else { return nil }

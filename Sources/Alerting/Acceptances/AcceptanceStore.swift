@@ -38,7 +38,7 @@ package enum AcceptanceStore {
         try await read("WHERE undoneAt IS NULL ORDER BY acceptedAt DESC, acceptanceId", on: session)
     }
 
-    /// The one of an alert; nil when it was not accepted, or that was taken back.
+    /// The one of an alert; nil when it was not accepted, or the acceptance was undone.
     package static func current(of alert: UUID, on session: any PostgresSession) async throws -> AcceptanceRecord? {
         try await read("WHERE alertId = \(alert) AND undoneAt IS NULL", on: session).first
     }
@@ -47,9 +47,9 @@ package enum AcceptanceStore {
         try await read("WHERE acceptanceId = \(id)", on: session).first
     }
 
-    /// Takes it back: from the next minute on the past counts again as it was. Nil when there is none, or it was taken back before.
+    /// Undoes it: from the next minute on the past counts as it is. Nil when there is none, or it was undone before.
     ///
-    /// No minute that was evaluated already is decided anew: those are over for at least the lag of evaluation.
+    /// Minutes that were evaluated are not evaluated again: they ended at least the lag of evaluation ago.
     static func undo(
         _ id: UUID,
         by name: String,
@@ -89,7 +89,7 @@ package enum AcceptanceStore {
         return result
     }
 
-    /// Those of a rule that the evaluator has not taken up.
+    /// Those of a rule that the evaluator has not applied.
     static func waiting(_ rule: AlertRule, on session: any PostgresSession) async throws -> [AcceptanceRecord] {
         try await read(
             "WHERE rule = \(rule.name) AND effectiveFrom IS NULL AND undoneAt IS NULL ORDER BY acceptedAt, acceptanceId",
@@ -97,7 +97,7 @@ package enum AcceptanceStore {
         )
     }
 
-    /// The evaluator decides by it from now on. Nothing happens to one that was taken back meanwhile.
+    /// Stores its level: it is applied from now on. One that was undone meanwhile remains undone.
     static func apply(_ id: UUID, _ level: AcceptedShares, from: Minute, in transaction: any PostgresSession) async throws {
         try await transaction.execute(
             """

@@ -39,10 +39,10 @@ package struct Alert: Sendable, Hashable {
     package var revised: Bool
     package var noDataSince: Timestamp?
     package var affected: AffectedDevices?
-    /// Who is affected while it goes on; nil before the first look, some minutes after it fired.
+    /// Who is affected while it goes on; nil until `ImpactPass` has read it, some minutes after it fired.
     package var impact: AlertImpact?
 
-    /// Raised by Pushwatch about itself: its evidence has a time, and no counts and no threshold.
+    /// Raised by Pushwatch about itself: its evidence has a time, but neither counts nor a threshold.
     package var isBuiltIn: Bool { BuiltInAlert(rawValue: rule) != nil }
 
     /// The labels that distinguish it from other alerts of its rule: the group, or those that its built-in alert adds.
@@ -74,7 +74,7 @@ package struct Contributor: Sendable, Hashable, Codable {
 }
 
 extension Contributor {
-    /// What failures have and successes do not.
+    /// Dimensions of failures that successes do not have.
     static let why = ["reasonCode", "providerErrorCode"]
 
     /// `4.93 (at least 4.41) × its share of the traffic`
@@ -99,7 +99,7 @@ extension Alert {
 /// Devices that failed in the window and had no success since it began.
 package struct AffectedDevices: Sendable, Hashable, Codable {
     package var withoutSuccess: Int64
-    /// False: at least that many; only a part of the attempts was looked at.
+    /// False: at least that many; only a part of the attempts was read.
     package var isComplete: Bool
 
     package init(withoutSuccess: Int64, isComplete: Bool) {
@@ -126,7 +126,7 @@ package struct BacklogNumbers: Sendable, Hashable, Codable {
         self.isGrowing = isGrowing ? true : nil
     }
 
-    /// `12 waiting, drained in about 10 min`, `12 waiting, growing`, or only how much waits. `span` says seconds in words.
+    /// `12 waiting, drained in about 10 min`, `12 waiting, growing`, or only how much waits. `span` formats seconds.
     package func text(count: (Int64) -> String = { "\($0)" }, span: (Int64) -> String) -> String {
         guard waiting > 0 else { return "0 waiting" }
         let trend = drainSeconds.map { ", drained in about \(span($0))" } ?? (isGrowing == true ? ", growing" : "")

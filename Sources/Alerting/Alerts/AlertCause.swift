@@ -6,7 +6,7 @@ struct AlertCause: Hashable {
     private static let least = 0.5
     /// Characters of a name.
     private static let longest = 80
-    /// Lifts that differ by less than this part are alike.
+    /// Lifts that differ by less than this factor count as equal.
     private static let alike = 1.05
 
     /// The reason, the provider's code: those that most failures have.

@@ -1,9 +1,9 @@
 package import AlertRules
 package import PushContract
 
-/// Who is affected by an alert that goes on: in its worst window, and at the last look.
+/// Who is affected by an alert that fires: in its worst window, and in the newest one that was read.
 package struct AlertImpact: Sendable, Hashable, Codable {
-    /// What one look found.
+    /// The impact in one window.
     package struct Snapshot: Sendable, Hashable, Codable {
         package var window: WindowCounts
         package var at: Timestamp

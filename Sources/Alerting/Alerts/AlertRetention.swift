@@ -1,7 +1,7 @@
 package import Postgres
 package import PushContract
 
-/// Drops what is over for long: alerts with their transitions, messages, tries, marks and withdrawn acceptances, and silences.
+/// Drops what ended long ago: alerts with their transitions, messages, tries, marks and withdrawn acceptances, and silences.
 package enum AlertRetention {
     package static let standard = Duration.seconds(400 * 86_400)
     /// In one step, so that nothing else waits for long.

@@ -1,7 +1,7 @@
 import AlertRules
 import PushContract
 
-/// The numbers of a verdict as people and machines outside read them: times instead of minute indices.
+/// The evidence of an alert in messages and routes: times instead of minute indices.
 struct EvidenceDocument: Sendable, Hashable, Encodable {
     struct Window: Sendable, Hashable, Encodable {
         /// The first moment of the window, and the first after it.

@@ -5,12 +5,12 @@ import PushContract
 
 /// The alerts that may suppress those of a rule: firing ones, and those that ended since the oldest of them began.
 ///
-/// No page is lost by this: an alert explains another one only to receivers that were notified of it, or of its own cause. What a silence,
-/// a route or a receiver's refusal kept from somebody explains nothing to them.
+/// No page is lost by this: an alert suppresses another one only at receivers that were notified of it, or of its own cause; not where a
+/// silence, a route or a rejection prevented that.
 struct SuppressionCandidates {
     private static let most = 200
 
-    /// What holds an alert back.
+    /// Why an alert is suppressed.
     struct SuppressionMatch {
         var suppressedBy: SuppressingAlert
         /// Receivers of a page that were not notified of the cause, and therefore are of this alert.
@@ -42,7 +42,8 @@ struct SuppressionCandidates {
             explained (causeId, alertId) AS (
                 SELECT alertId, alertId FROM cause
                 UNION
-                SELECT x.causeId, (e.suppressedBy->>'alertId')::uuid FROM explained x JOIN alerts e USING (alertId) WHERE e.suppressedBy IS NOT NULL
+                SELECT x.causeId, (e.suppressedBy->>'alertId')::uuid
+                FROM explained x JOIN alerts e USING (alertId) WHERE e.suppressedBy IS NOT NULL
             )
             SELECT alertId, rule, groupLabels, startsAt, firedAt, resolvedAt, severity, ARRAY(
                 SELECT DISTINCT o.receiver
@@ -59,8 +60,8 @@ struct SuppressionCandidates {
 
     /// What suppresses an alert when `minute` closes; nil when all its receivers are to be notified.
     ///
-    /// A page is kept from the receivers that were notified of the cause. Other alerts are suppressed as soon as any receiver was notified: tickets often go
-    /// elsewhere than pages, and those who have the page need no ticket about it.
+    /// A page is suppressed at the receivers that were notified of the cause. Other alerts are suppressed as soon as any receiver was
+    /// notified: tickets often have other receivers than pages, and nobody needs a ticket about a page that was sent.
     func suppression(of alert: Alert, lastSet: Minute, at minute: Minute, receivers: [String]) -> SuppressionMatch? {
         let consequence = Suppression.Span(
             rule: alert.rule,

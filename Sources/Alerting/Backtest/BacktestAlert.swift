@@ -1,6 +1,6 @@
 package import AlertRules
 
-/// An alert as it would have been, had the rule been in force all the time.
+/// An alert that would have been raised if the rule had been in force all the time.
 package struct BacktestAlert: Sendable, Hashable {
     package var fired: Transition
     /// The ends after which the same alert was opened again, and when that was.
@@ -27,7 +27,7 @@ package struct BacktestAlert: Sendable, Hashable {
     /// From firing to resolved, or to the end of the backtest.
     package func minutes(through last: Minute) -> Int { (resolvedAt ?? last + 1) - firedAt }
 
-    /// It was not over before.
+    /// Whether it was still firing after this minute.
     func lasts(since: Minute) -> Bool { resolvedAt.map { $0 > since } ?? true }
 
     var span: Suppression.Span {

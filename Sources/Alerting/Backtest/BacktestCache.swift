@@ -44,7 +44,7 @@ package final class BacktestCache: Sendable {
 
     package func put(_ entry: Entry, of rule: AlertRule) { entries.withLock { $0[rule.version] = entry } }
 
-    /// Forgets rules that are in no file any more.
+    /// Removes the entries of rules that are in no file any more.
     func keep(only rules: [AlertRule]) {
         let versions = Set(rules.map(\.version))
         entries.withLock { $0 = $0.filter { versions.contains($0.key) } }

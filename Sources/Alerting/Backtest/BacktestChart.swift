@@ -36,11 +36,11 @@ struct BacktestChart {
     }
 
     private func text(_ text: String, top: Int, isHead: Bool) -> String {
-        "<text x=\"\(Self.margin)\" y=\"\(top)\"\(isHead ? " class=\"head\"" : "")>\(BacktestPage.escaped(text))</text>"
+        "<text x=\"\(Self.margin)\" y=\"\(top)\"\(isHead ? " class=\"head\"" : "")>\(text.escapedHTML)</text>"
     }
 }
 
 extension BacktestReport {
-    /// One SVG file that needs nothing else.
+    /// One self-contained SVG file.
     package var svg: String { BacktestChart(report: self).svg }
 }

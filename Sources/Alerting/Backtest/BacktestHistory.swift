@@ -9,7 +9,7 @@ enum BacktestHistory {
 
     /// The histories of the groups with attempts, one after the other, able to decide about every minute from `start` to `last`.
     ///
-    /// Minutes without attempts take no memory until it is their group's turn.
+    /// Minutes without attempts take memory only while their group is folded.
     static func each(
         _ rule: AlertRule,
         from start: Minute,

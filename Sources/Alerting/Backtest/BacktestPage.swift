@@ -2,7 +2,7 @@ import AlertRules
 import PushContract
 import ServiceKit
 
-/// A backtest as one HTML file that needs nothing else: a row for each group, drawn as SVG, and a table of the alerts.
+/// A backtest as one self-contained HTML file: a row for each group, drawn as SVG, and a table of the alerts.
 struct BacktestPage {
     let report: BacktestReport
 
@@ -25,7 +25,7 @@ struct BacktestPage {
         th { font-weight: 600; border-bottom: 1px solid #8886; } .n { text-align: right; font-variant-numeric: tabular-nums; }
         </style>
         <h1>Backtest of alert rules</h1>
-        <p>\(Self.escaped("\(report.span.since)")) to \(Self.escaped("\(report.span.last + 1)")). A bar lasts from firing to resolved.</p>
+        <p>\("\(report.span.since)".escapedHTML) to \("\(report.span.last + 1)".escapedHTML). A bar lasts from firing to resolved.</p>
         \(report.results.map(section).joined(separator: "\n"))
         </html>
 
@@ -34,7 +34,7 @@ struct BacktestPage {
 
     private func section(_ result: RuleBacktest.Result) -> String {
         let counts = BacktestReport.counts(result.alerts, span: report.span)
-        let head = "<h2>\(Self.escaped(result.rule.name))</h2>\n<p>\(counts); severity \(result.rule.severity.rawValue).</p>"
+        let head = "<h2>\(result.rule.name.escapedHTML)</h2>\n<p>\(counts); severity \(result.rule.severity.rawValue).</p>"
         guard !result.groups.isEmpty else { return head + "\n<p>No attempts that this rule counts.</p>" }
         let table = result.alerts.isEmpty ? "" : "\n" + table(result.alerts)
         return "\(head)\n\(drawing(result))\(table)"
@@ -42,7 +42,7 @@ struct BacktestPage {
 
     private func drawing(_ result: RuleBacktest.Result) -> String {
         let (height, rows) = rows(result)
-        let label = Self.escaped("Alerts of \(result.rule.name) over time")
+        let label = "Alerts of \(result.rule.name) over time".escapedHTML
         return """
             <svg viewBox="0 0 \(Self.width) \(height)" role="img" aria-label="\(label)">
             \(rows)
@@ -61,11 +61,11 @@ struct BacktestPage {
 
     private func row(_ group: GroupKey, _ alerts: [BacktestAlert], top: Int) -> String {
         let base = "<rect class=\"row\" x=\"0\" y=\"\(top + 14)\" width=\"\(Self.width)\" height=\"6\"/>"
-        let name = "<text x=\"0\" y=\"\(top + 11)\">\(Self.escaped(group.description))</text>"
+        let name = "<text x=\"0\" y=\"\(top + 11)\">\(group.description.escapedHTML)</text>"
         let bars = alerts.map { alert in
             let from = x(max(alert.firedAt, report.span.since))
             let to = x(alert.resolvedAt ?? report.span.last + 1)
-            let title = Self.escaped(BacktestReport.line(alert, span: report.span))
+            let title = BacktestReport.line(alert, span: report.span).escapedHTML
             return "<rect class=\"\(alert.severity.rawValue)\" x=\"\(Fraction.rounded(from))\" y=\"\(top + 12)\" "
                 + "width=\"\(Fraction.rounded(max(2, to - from)))\" height=\"10\"><title>\(title)</title></rect>"
         }
@@ -94,19 +94,18 @@ struct BacktestPage {
             let cells = [
                 "\(alert.group)", alert.severity.rawValue, "\(alert.fired.startsAt)", "\(alert.firedAt)",
                 alert.resolvedAt?.description ?? "still firing",
-            ].map { "<td>\(Self.escaped($0))</td>" }
+            ].map { "<td>\($0.escapedHTML)</td>" }
             let numbers = ["\(alert.minutes(through: report.span.last))", alert.fired.evidence.observedText, alert.worstText]
-                .map { "<td class=\"n\">\(Self.escaped($0))</td>" }
+                .map { "<td class=\"n\">\($0.escapedHTML)</td>" }
             return "<tr>\((cells + numbers).joined())</tr>"
         }
         return """
-            <table><tr><th>group<th>severity<th>since<th>fired<th>resolved<th class="n">minutes<th class="n">observed<th class="n">worst</tr>
+            <table><tr><th>group<th>severity<th>since<th>fired<th>resolved\
+            <th class="n">minutes<th class="n">observed<th class="n">worst</tr>
             \(rows.joined(separator: "\n"))
             </table>
             """
     }
-
-    static func escaped(_ text: String) -> String { text.escapedHTML }
 }
 
 extension BacktestReport {

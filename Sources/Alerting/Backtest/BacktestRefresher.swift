@@ -11,12 +11,12 @@ import ServiceLifecycle
 /// the time. Reads only, a rule after the other and a day after the other, so that it holds no connection for long. It reads the rule
 /// files too, since an instance with pages and without an evaluator has no other reader.
 package struct BacktestRefresher: Service {
-    /// How far back a backtest looks.
+    /// Days that a backtest covers.
     package static let days = 28
     private static let interval = Duration.seconds(3_600)
-    /// As long as nothing is stored: a first day should not wait an hour for its picture.
+    /// As long as nothing is stored: the chart of the first day appears within a minute.
     private static let shortInterval = Duration.seconds(60)
-    /// After a failure, and between looks.
+    /// After a failure, and between rounds.
     private static let failureCooldown = Duration.seconds(600)
     private static let pause = Duration.seconds(10)
     private static let share = 20
@@ -56,12 +56,12 @@ package struct BacktestRefresher: Service {
     package func run() async throws {
         let none: [String: Timestamp] = [:]
         try await PeriodicService("backtests", every: Self.pause, clock: clock, logger: logger, state: none) { cooldown in
-            await look(&cooldown)
+            await refresh(&cooldown)
         }.run()
     }
 
-    /// Makes whatever is due. `cooldown`: when a version of a rule failed.
-    func look(_ cooldown: inout [String: Timestamp]) async {
+    /// Makes the backtests that are due. `cooldown`: when the backtest of a version of a rule failed.
+    package func refresh(_ cooldown: inout [String: Timestamp]) async {
         do {
             rules.refresh()
             backtestCache.keep(only: rules.rules)
@@ -78,15 +78,9 @@ package struct BacktestRefresher: Service {
             }
         } catch is CancellationError {
         } catch {
-            // The database is away, which others say; the next look comes soon.
+            // The database is away, which others log; the next round comes soon.
             logger.debug("backtests could not be refreshed", metadata: ["error": "\(error)"])
         }
-    }
-
-    /// Every rule once, whatever is due.
-    package func makeAll() async throws {
-        let changes = try await changes()
-        for rule in rules.rules { try await make(rule, changedAt: changes[rule.name]) }
     }
 
     static func isDue(_ entry: BacktestCache.Entry?, changedAt: Timestamp?, now: Timestamp) -> Bool {

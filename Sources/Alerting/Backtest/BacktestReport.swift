@@ -1,6 +1,6 @@
 import AlertRules
 
-/// What a backtest found, for people and machines.
+/// The result of a backtest, for people and machines.
 package struct BacktestReport: Sendable, Hashable {
     package var span: BacktestSpan
     package var results: [RuleBacktest.Result]
@@ -65,6 +65,6 @@ package struct BacktestReport: Sendable, Hashable {
 }
 
 extension BacktestAlert {
-    /// The worst window known at the end, or at firing while it goes on.
+    /// The worst window, as recorded at the end, or at firing while it still fires.
     var worstText: String { (resolved ?? fired).evidence.worstText }
 }

@@ -1,6 +1,6 @@
 package import AlertRules
 
-/// The time a backtest looks at.
+/// The period of a backtest.
 package struct BacktestSpan: Sendable, Hashable {
     /// The first minute whose alerts are shown.
     package var since: Minute
@@ -14,8 +14,8 @@ package struct BacktestSpan: Sendable, Hashable {
 
     package var minutes: Int { last - since + 1 }
 
-    /// Where the fold of a rule begins, so that an alert that was firing already at `since` is known: as far back as a rule that is
-    /// new to the live evaluator looks.
+    /// Where the fold of a rule begins, so that an alert that already fired at `since` is found: as far back as the evaluator folds a new
+    /// rule.
     package func start(of rule: AlertRule, _ configuration: EvaluatorConfiguration = EvaluatorConfiguration()) -> Minute {
         since - configuration.initialLookbackMinutes(rule)
     }

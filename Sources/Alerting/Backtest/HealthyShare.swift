@@ -1,8 +1,8 @@
 package import AlertRules
 
-/// The share of bad attempts a group shows while nothing is wrong: what a threshold must keep its distance from.
+/// The share of bad attempts of a group while nothing is wrong: a threshold must be well above it.
 enum HealthyShare {
-    /// Slices of traffic below this many say nothing about a 95th percentile.
+    /// With fewer slices of traffic there is no 95th percentile.
     private static let fewest = 20
 
     /// The 95th percentile over slices of the history, each at least as long as the rule's `for` and with enough attempts that

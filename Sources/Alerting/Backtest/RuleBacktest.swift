@@ -2,12 +2,12 @@ package import AlertRules
 package import Postgres
 import PushContract
 
-/// Folds a rule's decisions over stored history: the same as live evaluation, minute by minute, would have come to.
+/// Folds a rule's decisions over stored history, with the result that live evaluation, minute by minute, would have had.
 ///
 /// Reads rollups, stored baseline days and exclusions; writes nothing. Its cost follows the length of the time and the number of
 /// groups, not the number of attempts.
 package struct RuleBacktest: Sendable {
-    /// What came of one rule.
+    /// The alerts of one rule.
     package struct Result: Sendable, Hashable {
         package var rule: AlertRule
         package var alerts: [BacktestAlert]
@@ -21,7 +21,7 @@ package struct RuleBacktest: Sendable {
         }
     }
 
-    /// How far one rule's reading is.
+    /// How far the history of one rule is read.
     package struct Progress: Sendable, Hashable {
         package var rule: String
         package var daysRead: Int
@@ -70,7 +70,7 @@ package struct RuleBacktest: Sendable {
         }
     }
 
-    /// A rule's groups and what came of them, also what was over before the time. `each` gets one group after the other with its own alerts.
+    /// A rule's groups and their alerts, those that ended before the period too. `each` gets one group after the other with its alerts.
     func fold(
         _ rule: AlertRule,
         onProgress: (Progress) -> Void,
@@ -102,7 +102,7 @@ package struct RuleBacktest: Sendable {
         return try row?.decode(Timestamp?.self).map { Minute($0) }
     }
 
-    /// The pure part: histories must contain what the rule needs to decide about every minute from `start` on.
+    /// The pure part: histories must contain the minutes that decisions from `start` on depend on.
     package static func alerts(
         of rule: AlertRule,
         _ histories: [GroupHistory],

@@ -1,6 +1,6 @@
 package import AlertRules
 
-/// What a change of rules would have changed over a stretch of history.
+/// How a change of rules would have changed the alerts of a period.
 package struct RuleSetDifference: Sendable, Hashable {
     package var span: BacktestSpan
     /// By name, those without any difference included.
@@ -8,11 +8,11 @@ package struct RuleSetDifference: Sendable, Hashable {
 
     package var isEmpty: Bool { rules.allSatisfy(\.isEmpty) }
 
-    /// Backtests what differs: what decides, the receivers, and what a changed rule suppresses. Rules with none of that have the same alerts: they are
-    /// not read.
+    /// Backtests the rules whose decisions or receivers differ, and those that a changed rule suppresses. The others have the same alerts
+    /// and are not read.
     ///
     /// - Parameters:
-    ///   - oldReceivers: those of the old rules' directory; nil when it has none, then nothing is said about receivers.
+    ///   - oldReceivers: those of the old rules' directory; nil when it has none; then receivers are not compared.
     package static func between(
         _ old: [AlertRule],
         _ new: [AlertRule],

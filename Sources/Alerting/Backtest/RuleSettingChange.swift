@@ -27,7 +27,7 @@ package struct RuleSettingChange: Sendable, Hashable, CustomStringConvertible {
         list(rule.labels.filter { $0.key != "severity" }.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
     }
 
-    /// By the rule's own labels: a route may name those of a group too, which are not known here.
+    /// By the rule's own labels: a route may also match labels of a group, which are not available here.
     private static func receiverNames(_ rule: AlertRule, _ receivers: ReceiverSet) -> String {
         var labels = rule.labels
         labels["alertname"] = rule.name

@@ -3,7 +3,7 @@ import Attempts
 import Foundation
 import PushContract
 
-/// Makes alerts of built-in alerts. They have no counts of attempts: their evidence is the time since which something is missing.
+/// Makes the alerts about Pushwatch itself. They have no counts of attempts: their evidence is the time since which something is missing.
 enum BuiltInAlertFactory {
     static func dataGap(since heartbeat: Timestamp, now: Timestamp) -> Alert {
         let since = Minute(heartbeat) + 1
@@ -36,8 +36,8 @@ enum BuiltInAlertFactory {
             now: now,
             summary: "An instance has uncommitted outcomes since \(since) that it cannot store",
             meaning:
-                "Attempts were made and are not in the database yet. Other alerts wait for them, ten minutes at most: they fire late, and after "
-                + "that without these attempts.",
+                "Attempts were made and are not in the database yet. Other alerts wait for them, ten minutes at most: they fire late, "
+                + "and after that without these attempts.",
             action: "Find out why that instance cannot write: its connections, its locks, the disk of the database.",
             sql: "SELECT minute, writer, reportedAt, uncommittedSince FROM writerHeartbeats WHERE minute >= timestamptz '\(at)' - "
                 + "interval '10 minutes' AND uncommittedSince IS NOT NULL ORDER BY minute;"
@@ -58,7 +58,8 @@ enum BuiltInAlertFactory {
             action: "Look at the page Notifications for what was rejected, and fix the receiver's address or secret in "
                 + "alerts/receivers.yml.",
             sql:
-                "SELECT settledAt, kind, lastError, alertId FROM notifications WHERE receiver = '\(name)' AND state = 'deadLettered' ORDER BY 1;"
+                "SELECT settledAt, kind, lastError, alertId FROM notifications "
+                    + "WHERE receiver = '\(name)' AND state = 'deadLettered' ORDER BY 1;"
         )
     }
 
@@ -79,7 +80,8 @@ enum BuiltInAlertFactory {
                 + "Look at the page Notifications for what waits; check the receiver's address, its network and its configuration in "
                 + "alerts/receivers.yml.",
             sql:
-                "SELECT createdAt, kind, attempts, nextAttemptAt, lastError, alertId FROM notifications WHERE receiver = '\(name)' AND state = 'pending' ORDER BY 1;"
+                "SELECT createdAt, kind, attempts, nextAttemptAt, lastError, alertId FROM notifications "
+                    + "WHERE receiver = '\(name)' AND state = 'pending' ORDER BY 1;"
         )
     }
 
@@ -94,8 +96,8 @@ enum BuiltInAlertFactory {
             now: now,
             summary: "\(author.name) reports more values of \(labels) than are counted apart",
             meaning:
-                "Attempts with further values are stored as they are, and counted as `other`: rules and pages see those values as one. A client "
-                + "probably writes something variable, such as a build or a user, into the field.",
+                "Attempts with further values are stored as they are, and counted as `other`: rules and pages see those values as one. "
+                + "A client probably writes something variable, such as a build or a user, into the field.",
             action: "Find out what the owner of the key writes into \(labels); if the values are right, raise attempts.labels.",
             sql: "SELECT day, label, attempts, foldedAt FROM foldedLabelDays WHERE author = '\(name)' ORDER BY day, label;"
         )
@@ -160,7 +162,7 @@ enum BuiltInAlertFactory {
 }
 
 extension Alert {
-    /// What there is at most one open alert of, within a rule: the group; of a built-in alert, the receiver and severity, or the key.
+    /// Unique among the open alerts of a rule: the group; of a built-in alert, the receiver and severity, or the API key.
     var key: String {
         switch rule {
         case BuiltInAlert.notificationsDeadLettered.rawValue, BuiltInAlert.receiverUnreachable.rawValue:

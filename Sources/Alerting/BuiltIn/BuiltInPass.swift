@@ -3,7 +3,7 @@ import Attempts
 import Postgres
 import PushContract
 
-/// One look at what Pushwatch watches about itself: read, decide, write. Everything it changes, it changes in one transaction.
+/// One evaluation of the alerts about Pushwatch itself: read, decide, write. Everything it changes, it changes in one transaction.
 struct BuiltInPass {
     let pool: PostgresPool
     let lease: AlertLease
@@ -25,7 +25,7 @@ struct BuiltInPass {
         let failures = try await failures(openDeadLettered)
         let outages = try await outages()
         let failing = Set(failures.map(\.receiver)).union(outages.map(\.outage.receiver))
-        // A ticket that becomes a page is another alert, which others are notified of.
+        // A ticket that becomes a page is another alert, which has other receivers.
         var started = failures.filter { failure in !openDeadLettered.contains { $0.concerns(failure.receiver, failure.severity) } }
             .map { BuiltInAlertFactory.notificationsDeadLettered($0, now: now) }
         var ended = openDeadLettered.filter { alert in !failures.contains { alert.concerns($0.receiver, $0.severity) } }
@@ -62,7 +62,7 @@ struct BuiltInPass {
         }
     }
 
-    /// The receivers that have not taken what waits for them for minutes.
+    /// The receivers that have not accepted their notifications for minutes.
     private func outages() async throws -> [(outage: ReceiverOutage, severity: Severity)] {
         try await BuiltInStore.receiverOutages(receivers, now: now, on: pool).compactMap { outage in
             outage.severity(at: now).map { (outage, $0) }

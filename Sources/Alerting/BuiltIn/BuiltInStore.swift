@@ -2,7 +2,7 @@ import AlertRules
 import Postgres
 import PushContract
 
-/// Reads what the built-in alerts decide by.
+/// Reads what the alerts about Pushwatch itself depend on.
 enum BuiltInStore {
     static func dataGap(observedSince: Timestamp, now: Timestamp, on session: any PostgresSession) async throws -> DataGap {
         let heartbeat = try await HeartbeatStore.newest(on: session)
@@ -29,8 +29,8 @@ enum BuiltInStore {
         return gap
     }
 
-    /// What waits although its delivery was attempted, and what waits for receivers that are not configured; without what waits for the end
-    /// of a silence or of quiet hours, as `NotificationClaim` decides.
+    /// Notifications that wait although they were attempted, and those for receivers that are not configured; without those that wait for
+    /// the end of a silence or of quiet hours, as `NotificationClaim` decides.
     static func receiverOutages(
         _ receivers: ReceiverSet,
         now: Timestamp,
@@ -63,7 +63,7 @@ enum BuiltInStore {
         }
     }
 
-    /// Receivers that refused a message within the horizon, or have an open alert about it, and none that they took since.
+    /// Receivers that rejected a message within the horizon, or have an open alert about it, and have accepted none since.
     static func receiverFailures(_ open: Set<String>, now: Timestamp, on session: any PostgresSession) async throws -> [ReceiverFailure] {
         try await session.query(
             """

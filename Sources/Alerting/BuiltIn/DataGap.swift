@@ -15,8 +15,7 @@ struct DataGap: Sendable, Hashable {
     var newestHeartbeat: Timestamp?
     /// The time of the oldest outcome a writer reports as uncommitted; nil when there is none.
     var uncommittedSince: Timestamp?
-    /// Since when this evaluator runs: earlier silence fires as soon as it has run long enough itself, so that a start of
-    /// the whole service after a night off pages nobody.
+    /// Since when this evaluator runs: time before does not count, so that a start of the whole service after a pause pages nobody.
     var observedSince: Timestamp
     /// Outcomes in the hour before the silence, and around the same time a day and a week before.
     var comparableAttempts: [Int64]

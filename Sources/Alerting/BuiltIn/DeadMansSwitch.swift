@@ -8,7 +8,7 @@ import ServiceLifecycle
 
 /// Calls a URL every minute as long as alerts are evaluated and delivered: the external monitor pages when the calls stop.
 ///
-/// It must not share our database, host or network, and is the one thing that notices when all of Pushwatch is gone.
+/// The monitor must not share our database, host or network: it alone notices that all of Pushwatch is down.
 package struct DeadMansSwitch: Service {
     /// An evaluation older than this, or a page pending for longer, is no sign of life.
     static let maxSilence = Duration.seconds(180)
@@ -19,9 +19,10 @@ package struct DeadMansSwitch: Service {
     private let receivers: ReceiverRegistry
     private let logger: Logger
     private let clock: any Clock<Duration>
-    private let now: @Sendable () -> Timestamp
+    private let now: (@Sendable () -> Timestamp)?
     private let send: AlertHTTP
 
+    /// `now`: used instead of the database's clock, where the time is simulated.
     package init(
         url: String,
         pool: PostgresPool,
@@ -29,7 +30,7 @@ package struct DeadMansSwitch: Service {
         receivers: ReceiverRegistry,
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        now: (@Sendable () -> Timestamp)? = nil,
         send: @escaping AlertHTTP
     ) {
         self.url = url
@@ -49,13 +50,15 @@ package struct DeadMansSwitch: Service {
         }.run()
     }
 
-    /// One look, and one call if all is well. Returns whether the call was made and answered with 2xx.
+    /// One check, and one call if all is well. Returns whether the call was made and answered with 2xx.
     ///
     /// An instance that waits for the evaluator's lease stays silent: the one that works makes the call.
     @discardableResult
     package func check() async -> Bool {
         do {
-            guard let evaluated = evaluator.succeededAt, now() - evaluated < Self.maxSilence, try await isDelivering() else { return false }
+            guard let evaluated = evaluator.succeededAt else { return false }
+            let now = if let now { now() } else { try await DatabaseClock.read(on: pool) }
+            guard now - evaluated < Self.maxSilence, try await isDelivering(since: now - Self.maxSilence) else { return false }
             var request = OutboundRequest(method: "GET", url: url, headers: [], body: [], timeout: .seconds(10))
             request.connectionGroup = "heartbeat URL"
             let answer = try await send(request)
@@ -73,10 +76,9 @@ package struct DeadMansSwitch: Service {
         }
     }
 
-    /// Some notifier holds its lease, and if pages are overdue, others were attempted meanwhile. Other notifications may wait for their group,
-    /// or for the end of quiet hours; what waits for a receiver that is not configured is reported by `ReceiverUnreachable`.
-    private func isDelivering() async throws -> Bool {
-        let since = now() - Self.maxSilence
+    /// A notifier has its lease, and if pages are overdue, other notifications were attempted meanwhile. Those that are no pages may wait
+    /// for their group or the end of quiet hours; `ReceiverUnreachable` is about receivers that are not configured.
+    private func isDelivering(since: Timestamp) async throws -> Bool {
         let configured = receivers.set.receivers.map(\.name)
         let rows = try await pool.query(
             """

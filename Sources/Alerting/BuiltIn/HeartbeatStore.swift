@@ -2,14 +2,14 @@ import Foundation
 import Postgres
 import PushContract
 
-/// The minutes in which somebody was there to write attempts, and how far each writer is.
+/// The minutes in which some instance could write attempts, and the oldest uncommitted outcome of each writer.
 enum HeartbeatStore {
     /// How long heartbeats are kept.
     private static let retention = Duration.seconds(30 * 86_400)
-    /// A writer's word counts for so long: one that says nothing any more is waited for no longer.
+    /// How long a report counts: rules do not wait for a writer that no longer reports.
     static let freshness = Duration.seconds(90)
 
-    /// Notes that `writer` could write now, and its oldest uncommitted outcome; drops what is older than the retention.
+    /// Records that `writer` could write now, and its oldest uncommitted outcome; drops what is older than the retention.
     static func record(
         _ writer: UUID,
         at now: Timestamp,

@@ -1,11 +1,11 @@
 import AlertRules
 import PushContract
 
-/// What waits for a receiver that does not take it: requests to it fail, or no receiver of its name is configured.
+/// Notifications that wait for a receiver because requests to it fail, or no receiver of its name is configured.
 struct ReceiverOutage: Sendable, Hashable {
-    /// Pages of alerts that fire and wait for so long are a page, through other receivers.
+    /// Pages of firing alerts that wait this long raise a page, to other receivers.
     static let pageAfter = Duration.seconds(120)
-    /// Other notifications that wait for so long are a ticket.
+    /// Other notifications that wait this long raise a ticket.
     static let ticketAfter = Duration.seconds(300)
 
     var receiver: String
@@ -15,7 +15,7 @@ struct ReceiverOutage: Sendable, Hashable {
     var waiting: Int64
     var lastError: String?
 
-    /// Nil while it has not lasted.
+    /// Nil before those times have passed.
     func severity(at now: Timestamp) -> Severity? {
         if let pageWaitingSince, now - pageWaitingSince >= Self.pageAfter { return .page }
         return now - waitingSince >= Self.ticketAfter ? .ticket : nil

@@ -6,7 +6,8 @@ package import PushContract
 import ServiceKit
 import ServiceLifecycle
 
-/// Runs in every instance that ingests or sends: reports that it can write to the database, what it has not written yet, and whose labels it folds.
+/// Runs in every instance that ingests or sends: reports that it can write to the database, its oldest uncommitted outcome, and the API
+/// keys whose labels it folds.
 package struct WriterHeartbeat: Service {
     /// Twice a minute, so that no minute is skipped when a heartbeat takes long.
     private static let interval = Duration.seconds(30)

@@ -19,8 +19,8 @@ package struct DutyRotation: Sendable, Hashable {
 
     /// In turn, a week each. Not empty.
     package var receivers: [String]
-    /// The local time at which the first week of the first receiver began, in seconds since 1970 as if it were UTC. Weeks begin at that weekday
-    /// and time by the clock of `zone`, through summer time.
+    /// The local time at which the first week of the first receiver began, in seconds since 1970 as if it were UTC. Weeks begin at that
+    /// weekday and time by the clock of `zone`, in summer time too.
     package var start: Int64
     package var zone: TimeZone
     /// The first that applies counts.
@@ -33,7 +33,7 @@ package struct DutyRotation: Sendable, Hashable {
         self.overrides = overrides
     }
 
-    /// Everybody who may be on duty.
+    /// All receivers that may be on duty.
     var allReceivers: Set<String> { Set(receivers + overrides.map(\.receiver)) }
 
     package func receiver(at now: Timestamp) -> String {

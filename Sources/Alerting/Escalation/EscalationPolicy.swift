@@ -5,7 +5,7 @@ package struct EscalationPolicy: Sendable, Hashable {
     /// The receivers of one step, and how long after the step before it is taken.
     package struct Step: Sendable, Hashable {
         package var receivers: [String]
-        /// Who is on duty when the step is taken is notified too.
+        /// The receiver that is on duty when the step is taken is notified too.
         package var duty: DutyRotation?
         /// After the step before it; nil: `unacknowledgedAfter`.
         package var wait: Duration?

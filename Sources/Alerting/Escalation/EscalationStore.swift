@@ -13,7 +13,9 @@ package struct EscalationRecord: Sendable, Hashable {
 
 /// The state of escalation of each alert.
 package enum EscalationStore {
-    /// The firing pages that somebody should acknowledge and nobody has: neither silenced nor suppressed. `people`: the receivers that notify people.
+    /// The firing pages that are not acknowledged, neither silenced nor suppressed.
+    ///
+    /// - Parameter people: the receivers that notify people.
     static func waiting(people: [String], steps: Int, on session: any PostgresSession) async throws -> [(id: UUID, state: EscalationState)]
     {
         try await read("e.escalationStep < \(Int32(steps))", people: people, session)
@@ -68,7 +70,10 @@ package enum EscalationStore {
             """
         )
         try await transaction.execute(
-            "UPDATE alerts SET escalationStep = \(Int32(escalation.step)), escalationSince = \(now), updatedAt = \(now) WHERE alertId = \(id)"
+            """
+            UPDATE alerts SET escalationStep = \(Int32(escalation.step)), escalationSince = \(now), updatedAt = \(now)
+            WHERE alertId = \(id)
+            """
         )
     }
 
@@ -94,9 +99,10 @@ package enum EscalationStore {
         try await session.query(
             """
             SELECT e.alertId, e.escalationStep::bigint, e.escalationSince,
-                   EXISTS (SELECT FROM notifications o WHERE o.alertId = e.alertId AND o.kind IN ('firing', 'reopened') AND o.state = 'delivered'
+                   EXISTS (SELECT FROM notifications o
+                           WHERE o.alertId = e.alertId AND o.kind IN ('firing', 'reopened') AND o.state = 'delivered'
                              AND o.receiver = ANY(\(people))
-                             -- By two clocks: of the evaluator and of the notifier.
+                             -- The notifier's reading of the clock may be some milliseconds older than the evaluator's.
                              AND greatest(o.createdAt, o.settledAt) >= e.escalationSince),
                    ARRAY(SELECT receiver FROM notifications o WHERE o.alertId = e.alertId AND o.kind = 'firing'),
                    -- The notification that an alert was reopened is no page.

@@ -3,7 +3,7 @@ import Attempts
 package import Postgres
 package import PushContract
 
-/// Somebody whose push failed in the window of an alert: where "who is affected, and why" begins.
+/// A person whose push failed in the window of an alert.
 package struct AffectedPerson: Sendable, Hashable {
     package var uid: String
     package var at: Timestamp
@@ -12,8 +12,7 @@ package struct AffectedPerson: Sendable, Hashable {
     package var code: String?
     package var appVersion: String?
 
-    /// Ten people at most, each with the newest failure of a bounded sample of the window, which is read within half a second: an alert's page
-    /// stays quick.
+    /// Ten people at most, each with the newest failure of a bounded sample of the window, which is read within half a second.
     package static func some(
         _ rule: AlertRule,
         group: GroupKey,

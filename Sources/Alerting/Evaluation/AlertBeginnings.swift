@@ -5,13 +5,7 @@ import PushContract
 
 /// What alerts that begin state in addition to their evaluation: impact, backlog, what mutes them, and the receivers to notify.
 struct AlertBeginnings {
-    let rule: AlertRule
-    let pool: PostgresPool
-    let configuration: EvaluatorConfiguration
-    let receivers: ReceiverSet
-    let backlog: BacklogSource?
-    let logger: Logger
-    let now: Timestamp
+    let pass: RulePass
     /// Those in effect.
     let silences: [AlertSilence]
     let causes: SuppressionCandidates
@@ -26,7 +20,7 @@ struct AlertBeginnings {
         let fired = changes.compactMap { change in if case .fire(_, let transition, _) = change { transition } else { nil } }
         guard !fired.isEmpty else { return changes }
         let impacts = try await impacts(fired)
-        let backlog = try await optional("backlog") { try await self.backlog?(now) }
+        let backlog = try await optional("backlog") { try await pass.backlog?(pass.now) }
         return changes.map { change in
             guard case .fire(var alert, let transition, _) = change else { return change }
             if let impact = impacts[transition.group] {
@@ -39,23 +33,23 @@ struct AlertBeginnings {
         }
     }
 
-    /// Who is affected by the largest of the alerts that begin. When many begin at once, no alert waits for the impact of all of them:
-    /// that of the others is looked at when they are open.
+    /// Who is affected, of the largest alerts first, as long as the time lasts: when many begin at once, none waits for the impact of all.
+    /// `ImpactPass` reads that of the others when they are open.
     private func impacts(_ fired: [Transition]) async throws -> [GroupKey: Impact] {
-        guard rule.condition.hasBadAttempts else { return [:] }
-        let end = ContinuousClock.now + configuration.impactTime
+        guard pass.rule.condition.hasBadAttempts else { return [:] }
+        let end = ContinuousClock.now + pass.configuration.impactTime
         let largest = fired.sorted { $0.evidence.observed.counts.bad > $1.evidence.observed.counts.bad }
         var impacts: [GroupKey: Impact] = [:]
         for (index, transition) in largest.enumerated() where impacts[transition.group] == nil {
             guard index == 0 || ContinuousClock.now < end else { break }
             impacts[transition.group] = try await optional("impact") {
                 try await Impact.read(
-                    rule,
+                    pass.rule,
                     group: transition.group,
                     window: transition.evidence.observed,
-                    time: configuration.sampleTime,
-                    logger: logger,
-                    on: pool
+                    time: pass.configuration.sampleTime,
+                    logger: pass.logger,
+                    on: pass.pool
                 )
             }
         }
@@ -67,9 +61,9 @@ struct AlertBeginnings {
         do {
             return try await read()
         } catch let error where Self.isOptional(error) {
-            logger.warning(
+            pass.logger.warning(
                 "an alert begins without numbers that could not be read",
-                metadata: ["rule": "\(rule.name)", "numbers": "\(name)", "error": "\(error)"]
+                metadata: ["rule": "\(pass.rule.name)", "numbers": "\(name)", "error": "\(error)"]
             )
             return nil
         }
@@ -86,7 +80,7 @@ struct AlertBeginnings {
     private func muted(_ alert: Alert, at minute: Minute) -> (Alert, receivers: [String]) {
         var alert = alert
         alert.silencedBy = silences.first { $0.matches(alert.labels) }?.id
-        let names = receivers.names(for: alert)
+        let names = pass.receivers.names(for: alert)
         let suppression = causes.suppression(of: alert, lastSet: minute, at: minute, receivers: names)
         alert.suppressedBy = suppression?.suppressedBy
         return (alert, suppression?.unnotified ?? names)

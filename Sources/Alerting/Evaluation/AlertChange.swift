@@ -19,7 +19,7 @@ struct AlertChanges {
     let last: Minute
     let now: Timestamp
     let lag: Duration
-    /// Who called a group's level normal just now, and why.
+    /// Who accepted the level of a group now, and why.
     var accepted: [GroupKey: String] = [:]
     /// Firing alerts as stored, by group.
     private(set) var open: [GroupKey: Alert]
@@ -69,7 +69,7 @@ struct AlertChanges {
         changes.append(.fire(alert, transition, receivers: []))
     }
 
-    /// An incident that was found when it was over, whatever else became of its group since.
+    /// An incident that was found when it was over, independent of later alerts of its group.
     mutating func record(_ incident: LateReconciliation.Incident) {
         var alert = beginning(incident.begin, frozen: [], isOver: true)
         let ended = ended(alert, incident.end)
@@ -81,7 +81,7 @@ struct AlertChanges {
 
     private func beginning(_ transition: Transition, frozen: [FrozenShare], isOver: Bool) -> Alert {
         let firedAt = transition.firedAt.timestamp
-        // There is nothing left that a page would be for.
+        // Nobody is paged for an alert that is over.
         let severity = isOver && transition.severity.pages ? .ticket : transition.severity
         var annotations = rule.annotations.rendered(transition.facts)
         if isOver { annotations["late"] = Self.foundLate }

@@ -54,7 +54,8 @@ struct AlertWriter {
             UPDATE alerts
             SET state = 'firing', endsAt = NULL, resolvedAt = NULL, resolvedReason = NULL,
                 evidence = \(try AlertJSON.text(alert.evidence)), annotations = \(try AlertJSON.text(alert.annotations)),
-                silencedBy = \(alert.silencedBy), suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now)
+                silencedBy = \(alert.silencedBy),
+                suppressedBy = \(try alert.suppressedBy.map { try AlertJSON.text($0) }), updatedAt = \(now)
             WHERE alertId = \(alert.id)
             """
         )
@@ -122,7 +123,8 @@ struct AlertWriter {
     }
 
     /// Notifies of a page that reached nobody: its receivers have as long to acknowledge it as those of an alert that begins. Idempotent.
-    /// What waits for receivers that are not `configured` is dropped: one that was only renamed would get it twice. Returns how many are notified.
+    /// Notifications that wait for receivers that are not `configured` are dropped: one that was only renamed would get two. Returns how
+    /// many receivers are notified.
     @discardableResult
     func enqueueUnnotified(_ id: UUID, receivers: [String], configured: [String]) async throws -> Int {
         let notified = try await enqueueAgain(id, receivers: receivers)

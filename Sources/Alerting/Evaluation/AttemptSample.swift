@@ -4,23 +4,23 @@ import Foundation
 import Postgres
 import PushContract
 
-/// A bounded look at the attempts of a window, for what the rollups do not hold: app version, the provider's own code, devices.
+/// A bounded sample of the attempts of a window, for what the rollups do not contain: app version, the provider's own code, devices.
 ///
-/// With less traffic than is looked at it is a full count. Reading costs nothing while nothing fires: one sample for each alert that begins.
+/// With little traffic it is a full count. It is read once for each alert that begins, so it costs nothing while nothing fires.
 struct AttemptSample: Sendable {
     static let maxPerSlice = 2500
     /// Devices that are looked up for a success.
     static let maxDevices = 2000
-    /// Attempts of their people that are looked through for it: the newest of each person.
+    /// Attempts of their people that are searched for it: the newest of each person.
     static let maxLookedThrough = 40_000
 
     /// Values of `appVersion`, `providerErrorCode` and, for rules about several, `reasonCode` with their counts in the sample.
     var shares: [(dimension: String, value: String, attempts: Int64, bad: Int64)] = []
     var attempts: Int64 = 0
     var bad: Int64 = 0
-    /// Bad attempts' devices in the sample of which it is known that they had no success since the window began.
+    /// Devices with a bad attempt in the sample that certainly had no success since the window began.
     var devices: Int64 = 0
-    /// It is known of all of them whether they had one.
+    /// False: others may have had none.
     var areAllDevices = true
 
     private struct Device: Hashable {
@@ -72,8 +72,8 @@ struct AttemptSample: Sendable {
         return (sample, hit)
     }
 
-    /// Looks through the newest attempts of each person. With more than are looked at, or when the time is used up, devices without a success
-    /// among them are not counted: the figure is a lower bound.
+    /// Searches the newest attempts of each person. Where there are more than are read, or the time is used up, devices without a success
+    /// among them are not counted: the number is a lower bound.
     private mutating func lookUp(_ hit: Set<Device>, _ reader: SampleReader) async throws {
         // In the order of a digest: as good as random, and reproducible.
         let looked = hit.sorted { $0.tokenHash < $1.tokenHash }.prefix(Self.maxDevices)
@@ -99,7 +99,7 @@ struct AttemptSample: Sendable {
         }
     }
 
-    /// For each person how many attempts were looked at, and the tokens with a success among them.
+    /// For each person how many attempts were read, and the tokens with a success among them.
     private func successes(of people: [String], _ perPerson: Int, _ reader: SampleReader) -> Query {
         """
         SELECT person.uid, count(*), coalesce(array_agg(DISTINCT tokenHash) FILTER (WHERE isSuccess), '{}')
@@ -108,8 +108,8 @@ struct AttemptSample: Sendable {
         """
     }
 
-    /// The same where tables are distributed, which have no lateral subquery with a limit: one for all of them. When it is reached, it is known
-    /// of none that enough was looked at.
+    /// The same for distributed tables, which have no lateral subquery with a limit: one limit for all of them. When it is reached, none of
+    /// them counts as read completely.
     private func distributedSuccesses(of people: [String], _ perPerson: Int, _ reader: SampleReader) -> Query {
         let limit = perPerson * people.count
         return """

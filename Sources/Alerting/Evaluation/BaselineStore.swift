@@ -5,7 +5,7 @@ import Postgres
 import PushContract
 import Synchronization
 
-/// The days a baseline learns from, stored once each, and since when a group is known.
+/// The days on which baselines are trained, stored once each, and since when a group is known.
 ///
 /// `knownSince` is kept in memory, because it does not change as long as the process lives; the days are in the database.
 final class BaselineStore: Sendable {
@@ -50,7 +50,7 @@ final class BaselineStore: Sendable {
         let stored = try await takeDays(rule, selection, days, on: session)
         let keys = Set(series.keys).union(stored.keys)
         let byGroup = Dictionary(grouping: keys) { $0.restricted(to: rule.by) }
-        // Version 2 goes by the days that teach.
+        // Version 2 has training days instead.
         let since =
             condition.version == .one
             ? try await firstMinutes(rule, condition, selection, groups: Set(byGroup.keys), after: base, through: last, on: session) : [:]
@@ -69,7 +69,8 @@ final class BaselineStore: Sendable {
         }.sorted { $0.group < $1.group }
     }
 
-    /// The whole days any minute after `base` may look at. The last one ended an hour before `last`, so that late rows are in it.
+    /// The whole days on which decisions about minutes after `base` depend. The last one ended an hour before `last`, so late rows are in
+    /// it.
     static func days(_ condition: BaselineCondition, after base: Minute, through last: Minute) -> ClosedRange<Int64>? {
         let first = base.day - Int64(condition.knownDays)
         let newest = (last - 60).day - 1
@@ -150,7 +151,7 @@ final class BaselineStore: Sendable {
         }
     }
 
-    /// What must teach no baseline.
+    /// The periods that are excluded from training.
     static func exclusions(on session: any PostgresSession) async throws -> [(from: Timestamp, to: Timestamp)] {
         try await session.query("SELECT fromAt, toAt FROM alertBaselineExclusions ORDER BY fromAt").map { row in
             let (from, to) = try row.decode((Timestamp, Timestamp).self)
@@ -195,7 +196,7 @@ final class BaselineStore: Sendable {
         )
     }
 
-    /// Removes the days that no baseline looks at any more, and those of versions that are not in force.
+    /// Removes the days that no baseline needs any more, and those of versions that are not in force.
     static func clean(_ rules: [AlertRule], now: Timestamp, on session: any PostgresSession) async throws {
         let known = rules.compactMap { rule -> (rule: String, days: Int64)? in
             // Some days more, as evaluation may be behind.
@@ -219,7 +220,8 @@ final class BaselineStore: Sendable {
         }
     }
 
-    /// Some days more than the reference before the first minute are enough to determine whether learning is over, for a new rule's first days as well.
+    /// Some days more than the reference before the first minute are enough to decide whether the learning period is over, also in the
+    /// first days of a new rule.
     private func firstMinutes(
         _ rule: AlertRule,
         _ condition: BaselineCondition,

@@ -3,7 +3,7 @@ import Attempts
 import Postgres
 import PushContract
 
-/// Who has the failures: the values with the most of them beyond what the hour before lets expect.
+/// The contributors of an alert: the values with the most failures beyond those expected from the hour before.
 enum ContributorRanking {
     static let limit = 5
     private static let minutesBefore = 60
@@ -23,9 +23,10 @@ enum ContributorRanking {
         )
     }
 
-    /// A value is named when it fails more often than the other traffic does; when all fail alike none is. The reason and the provider's code belong to
-    /// the failures themselves, so they are named however much of the traffic they end. The sample's counts are stretched to the whole of the traffic.
-    /// `usual`: the share of failures to compare with; otherwise that of the time before the window.
+    /// A value is named when it fails more often than the other traffic; when all fail alike, none is. The reason and the provider's code
+    /// are those of failures only, so they are named in any case. The counts of the sample are extrapolated to all traffic.
+    ///
+    /// - Parameter usual: the share of failures to compare with; nil: that of the time before the window.
     static func rank(_ shares: [RollupShare], _ sample: AttemptSample? = nil, usual: Double? = nil) -> [Contributor] {
         let whole = shares.filter { $0.dimension == .provider }
         let attempts = whole.reduce(0) { $0 + $1.attempts }
@@ -67,7 +68,7 @@ enum ContributorRanking {
         if let sample, sample.attempts > 0, sample.bad > 0 {
             let isEstimated = sample.attempts < attempts
             ranked += sample.shares.compactMap { share in
-                // Failures and successes are stretched each by its own factor, so that the sum of the failures is right.
+                // Failures and successes are extrapolated each by its own factor, so that the sum of the failures is right.
                 let ownBad = Double(share.bad) * Double(bad) / Double(sample.bad)
                 let good = sample.attempts - sample.bad
                 let ownGood = good > 0 ? Double(share.attempts - share.bad) * Double(attempts - bad) / Double(good) : 0

@@ -2,11 +2,11 @@ import AlertRules
 
 /// The result of one evaluation of one rule: a pure function of checkpoint and data.
 ///
-/// Everything after a group's checkpoint is folded; transitions found there have not been emitted before. The new checkpoint is
-/// at the last transition, or `recompute` minutes back if that is newer: what was emitted is never taken back, and what was not can
-/// still change by late rows.
+/// Everything after a group's checkpoint is folded; transitions found there have not been emitted before. The new checkpoint is at the last
+/// transition, or `recompute` minutes back if that is newer: what was emitted is never withdrawn, and what was not can still change by late
+/// rows.
 struct EvaluationPlan: Sendable {
-    /// Of the groups whose state says more than that nothing fires `recompute` minutes back.
+    /// Of the groups whose state differs from that of a group without alerts, `recompute` minutes back.
     var states: [GroupKey: AlertState] = [:]
     /// In order of minute and group.
     var transitions: [Transition] = []
@@ -21,7 +21,7 @@ struct EvaluationPlan: Sendable {
         return asOf - recompute
     }
 
-    /// Says about these groups what the other plan says.
+    /// Takes what the other plan contains about these groups.
     mutating func replace(_ groups: Set<GroupKey>, by other: EvaluationPlan) {
         guard !groups.isEmpty else { return }
         for group in groups {
@@ -32,25 +32,6 @@ struct EvaluationPlan: Sendable {
         transitions.removeAll { groups.contains($0.group) }
         transitions += other.transitions.filter { groups.contains($0.group) }
         transitions.sort { ($0.minute, $0.group) < ($1.minute, $1.group) }
-    }
-
-    static func make(
-        _ rule: AlertRule,
-        _ histories: [GroupHistory],
-        _ checkpoint: RuleCheckpoint,
-        last: Minute,
-        recompute: Int,
-        initialLookbackMinutes: Int
-    ) -> EvaluationPlan {
-        var planning = EvaluationPlanning(
-            rule,
-            checkpoint,
-            last: last,
-            recompute: recompute,
-            initialLookbackMinutes: initialLookbackMinutes
-        )
-        for history in histories { planning.add(history) }
-        return planning.finished()
     }
 }
 
@@ -81,18 +62,18 @@ struct EvaluationPlanning {
             // What was emitted until then is not emitted again, and what ended may go on.
             var kept = state
             kept.asOf = max(state.asOf ?? base, last - recompute)
-            if state.isRemembering || kept.asOf != last - recompute { plan.states[history.group] = kept }
+            if state.hasEndedAlerts || kept.asOf != last - recompute { plan.states[history.group] = kept }
             return
         }
         let fold = RuleEvaluation.fold(rule, history, from: begin, through: last)
         let newest = fold.transitions.last?.minute
         let settled = min(last, [newest, last - recompute, state.asOf].compactMap { $0 }.max() ?? last)
         var kept = AlertState(asOf: settled)
-        if newest != nil || state.open != nil || state.isRemembering {
+        if newest != nil || state.open != nil || state.hasEndedAlerts {
             kept = RuleEvaluation.fold(rule, history, from: begin, through: settled).state
         }
         // A group that does not fire as of the moment from which groups without a state are folded needs none.
-        if kept.open != nil || kept.isRemembering || fold.state.open != nil || settled != last - recompute && !history.total.isEmpty {
+        if kept.open != nil || kept.hasEndedAlerts || fold.state.open != nil || settled != last - recompute && !history.total.isEmpty {
             plan.states[history.group] = kept
         }
         if let open = fold.state.open {

@@ -3,15 +3,14 @@ import Postgres
 import PushContract
 import Synchronization
 
-/// The moment before which all attempts are known: `lag` ago, or when the oldest outcome was made that a writer holds and could not commit
-/// yet (reference, alerting §2.3). Without it what a slow writer holds would look like attempts that nobody made, and an alert about them like
-/// one that is over.
+/// The moment before which all attempts are stored: `lag` ago, or the time of the oldest outcome that a writer could not commit yet.
+/// Otherwise the uncommitted outcomes of a slow writer would count as no attempts, and alerts about them might resolve.
 final class EvaluationWatermark: Sendable {
     private let pool: PostgresPool
     private let configuration: EvaluatorConfiguration
     private let metrics: EvaluatorMetrics
     private let logger: Logger
-    /// A writer holds outcomes that are older than `lag`.
+    /// A writer has uncommitted outcomes that are older than `lag`.
     private let isWaiting = Mutex(false)
 
     init(pool: PostgresPool, configuration: EvaluatorConfiguration, metrics: EvaluatorMetrics, logger: Logger) {

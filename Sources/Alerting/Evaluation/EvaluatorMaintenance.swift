@@ -15,15 +15,17 @@ final class EvaluatorMaintenance: Sendable {
     private let backlog: BacklogSource?
     private let sampleTime: Duration
     private let logger: Logger
-    private let now: @Sendable () -> Timestamp
-    private let observedSince: Timestamp
+    private let now: (@Sendable () -> Timestamp)?
+    /// When this was made, by the simulated and by the monotonic clock.
+    private let madeAt: (simulated: Timestamp?, clock: ContinuousClock.Instant)
     private let cleanedUpAt = Mutex<Timestamp?>(nil)
     /// Rules that have alerts or a state and are in no file, and since when they were seen to be so.
     private let missing = Mutex<[String: Timestamp]>([:])
     /// Rules that are not evaluated, and since when they were seen to be so.
     private let late = Mutex<[String: Timestamp]>([:])
 
-    /// How long a rule must be in no file before its alerts are over: an editor or a checkout takes files away before it brings the new ones.
+    /// How long a rule must be in no file before its alerts are resolved: an editor or a checkout removes files before it writes the new
+    /// ones.
     static let gracePeriod = Duration.seconds(60)
 
     /// The evaluator's lease, or nil while another instance holds it.
@@ -38,7 +40,7 @@ final class EvaluatorMaintenance: Sendable {
         backlog: BacklogSource?,
         sampleTime: Duration,
         logger: Logger,
-        now: @escaping @Sendable () -> Timestamp
+        now: (@Sendable () -> Timestamp)?
     ) {
         self.pool = pool
         self.rules = rules
@@ -47,7 +49,7 @@ final class EvaluatorMaintenance: Sendable {
         self.sampleTime = sampleTime
         self.logger = logger
         self.now = now
-        observedSince = now()
+        madeAt = (now?(), .now)
     }
 
     func run(_ current: [AlertRule], through last: Minute, pass: Pass, claim: Claim) async throws {
@@ -61,7 +63,8 @@ final class EvaluatorMaintenance: Sendable {
     private func resolveRemovedRules(_ current: [AlertRule], through last: Minute, pass: Pass, claim: Claim) async throws {
         guard !rules.isBroken, let any = current.first else { return }
         let gone = try await RuleCheckpoint.removedRules(current.map(\.name), on: pool)
-        let now = now()
+        guard let lease = try await claim() else { return }
+        let now = lease.now(now)
         let since = missing.withLock { missing in
             missing = Dictionary(gone.map { ($0, missing[$0] ?? now) }, uniquingKeysWith: { first, _ in first })
             return missing
@@ -76,14 +79,14 @@ final class EvaluatorMaintenance: Sendable {
     /// The built-in alerts.
     private func evaluateBuiltInAlerts(through last: Minute, _ claim: Claim) async throws {
         guard let lease = try await claim() else { return }
-        let now = now()
+        let now = lease.now(now)
         let pass = BuiltInPass(
             pool: pool,
             lease: lease,
             receivers: receivers.set,
             rules: rules,
             last: last,
-            observedSince: observedSince,
+            observedSince: madeAt.simulated ?? now - (ContinuousClock.now - madeAt.clock),
             now: now,
             lasting: { self.lasting($0, at: now) }
         )
@@ -102,10 +105,10 @@ final class EvaluatorMaintenance: Sendable {
         return Set(names.filter { now - (since[$0] ?? now) >= .seconds(120) })
     }
 
-    /// Repeats, pages that reach nobody, and once an hour what is over for long.
+    /// Repeats, pages that reach nobody, and retention once an hour.
     private func cleanUp(_ current: [AlertRule], _ claim: Claim) async throws {
         guard let lease = try await claim() else { return }
-        let now = now()
+        let now = lease.now(now)
         try await RepeatPass(pool: pool, lease: lease, receivers: receivers.set, now: now).run()
         try await UnnotifiedPass(pool: pool, lease: lease, receivers: receivers.set, now: now).run()
         let isDue = cleanedUpAt.withLock { cleanedUpAt in
@@ -128,7 +131,7 @@ final class EvaluatorMaintenance: Sendable {
             backlog: backlog,
             sampleTime: sampleTime,
             logger: logger,
-            now: now()
+            now: lease.now(now)
         )
         do {
             try await pass.run(through: last)

@@ -3,7 +3,7 @@ import HTTPServer
 import Metrics
 import PushContract
 
-/// What the evaluator says about itself.
+/// The metrics of the evaluator.
 struct EvaluatorMetrics: Sendable {
     private let lag = AgeGauge(label: "pushwatch_alert_evaluation_lag_seconds")
     private let duration = Metrics.Timer(label: "pushwatch_alert_evaluation_duration_seconds")

@@ -1,7 +1,7 @@
 package import Postgres
 package import PushContract
 
-/// A stretch of time that must teach no baseline: an incident longer than the median forgives (§2.4).
+/// A period that is excluded from the training of all baselines: an incident or a load test that a baseline would take for usual.
 package struct ExcludedTime: Sendable, Hashable {
     package var from: Timestamp
     /// The first minute after it.
@@ -17,12 +17,12 @@ package struct ExcludedTime: Sendable, Hashable {
     }
 }
 
-/// The table of exclusions, for those who enter them.
+/// The table of excluded periods.
 ///
-/// The days they touch are counted anew, so that an incident can be excluded days later. What alerts have fired with
-/// stays in them.
+/// The days that a period touches are counted again, so an incident can be excluded days later. The evidence of alerts that have fired
+/// stays as it is.
 package enum ExclusionStore {
-    /// False when the same stretch is excluded already.
+    /// False when the same period is excluded already.
     static func add(_ time: ExcludedTime, in transaction: PostgresTransaction) async throws -> Bool {
         let added = try await transaction.execute(
             """
@@ -34,7 +34,7 @@ package enum ExclusionStore {
         return added == 1
     }
 
-    /// Takes back those that begin at `from`.
+    /// Removes those that begin at `from`, and returns them.
     static func remove(from: Timestamp, in transaction: PostgresTransaction) async throws -> [ExcludedTime] {
         let removed = try await transaction.query(
             "DELETE FROM alertBaselineExclusions WHERE fromAt = \(from) RETURNING fromAt, toAt, reason, author"

@@ -10,7 +10,7 @@ struct Impact: Sendable {
     /// Nil when no attempts could be read.
     var devices: AffectedDevices?
 
-    /// The attempts are sampled within a limit of rows and of time. What the sample does not cover is stated as estimated, or as a lower bound.
+    /// The attempts are sampled within limits of rows and time. What the sample does not cover is marked as estimated, or as a lower bound.
     static func read(
         _ rule: AlertRule,
         group: GroupKey,

@@ -4,9 +4,9 @@ import Logging
 import Postgres
 import PushContract
 
-/// Looks again, every few minutes, at who is affected by the alerts that fire: contributors, devices without a success, backlog.
+/// Updates, every few minutes, the impact of the alerts that fire: contributors, devices without a success, backlog.
 ///
-/// Runs after all rules are evaluated, so that no alert waits for it, and looks at a few alerts a time: those it has not looked at for longest.
+/// Runs after all rules are evaluated, so that no alert waits for it, and updates a few alerts at a time, the longest not updated first.
 struct ImpactPass {
     static let every = Duration.seconds(300)
     /// Alerts in one pass. Each takes two bounded samples at most.
@@ -20,7 +20,7 @@ struct ImpactPass {
     let logger: Logger
     let now: Timestamp
 
-    /// `last`: the newest evaluated minute. Returns how many alerts were looked at.
+    /// `last`: the newest evaluated minute. Returns how many alerts were updated.
     @discardableResult
     func run(through last: Minute) async throws -> Int {
         let byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -30,7 +30,7 @@ struct ImpactPass {
             .prefix(Self.most)
         for alert in due {
             guard let rule = byName[alert.rule] else { continue }
-            let impact = try await look(rule, alert, through: last)
+            let impact = try await read(rule, alert, through: last)
             try await pool.withTransaction { transaction in
                 try await AlertLeaseStore.fence(lease, in: transaction)
                 try await transaction.execute(
@@ -44,16 +44,16 @@ struct ImpactPass {
         return due.count
     }
 
-    private func look(_ rule: AlertRule, _ alert: Alert, through last: Minute) async throws -> AlertImpact {
+    private func read(_ rule: AlertRule, _ alert: Alert, through last: Minute) async throws -> AlertImpact {
         let evidence = alert.evidence
         let length = max(1, evidence.observed.minutes)
         let usual = try await usual(rule, alert)
-        var present = try await look(rule, alert.group, first: last - (length - 1), minutes: length, usual: usual)
+        var present = try await read(rule, alert.group, first: last - (length - 1), minutes: length, usual: usual)
         present.backlog = try await backlog?(now)
         guard evidence.worst != evidence.observed, rule.condition.hasBadAttempts else { return AlertImpact(now: present) }
         let known = alert.impact?.worst
         if let known, known.window == evidence.worst { return AlertImpact(worst: known, now: present) }
-        var worst = try await look(
+        var worst = try await read(
             rule,
             alert.group,
             first: evidence.worst.first,
@@ -82,7 +82,7 @@ struct ImpactPass {
         return rows.reduce(AttemptCounts()) { $0 + AttemptCounts(attempts: $1.attempts, bad: $1.bad) }
     }
 
-    private func look(
+    private func read(
         _ rule: AlertRule,
         _ group: GroupKey,
         first: Minute,
@@ -98,6 +98,6 @@ struct ImpactPass {
 }
 
 extension Alert {
-    /// When it was last looked at who is affected.
+    /// When its impact was last read.
     fileprivate var checkedAt: Timestamp { impact?.now.at ?? firedAt }
 }

@@ -2,7 +2,8 @@ import AlertRules
 
 /// How much more often a value's attempts fail than all attempts do.
 struct Lift {
-    /// Standard deviations by which the failures must exceed what all traffic failing alike would give, so that chance names hardly a value.
+    /// Standard deviations by which the failures must exceed the number if all traffic failed alike: chance hardly ever exceeds it by as
+    /// many.
     private static let confidence = 3.0
     private static let least = 1.2
 

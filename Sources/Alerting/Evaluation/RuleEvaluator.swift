@@ -17,9 +17,9 @@ package typealias BacklogSource = @Sendable (Timestamp) async throws -> BacklogN
 package final class RuleEvaluator: Service, Sendable {
     private struct State {
         var evaluated: Minute?
-        /// The minute of the clock in which that was.
+        /// The minute in which it was evaluated.
         var checkedAt: Minute?
-        /// The newest minute when late attempts were last looked at.
+        /// The newest minute when late attempts were last evaluated.
         var lateCheckedAt: Minute?
         var rules: [AlertRule] = []
         var faults: [String: String] = [:]
@@ -32,23 +32,21 @@ package final class RuleEvaluator: Service, Sendable {
     private let rules: RuleRegistry
     private let receivers: ReceiverRegistry
     private let configuration: EvaluatorConfiguration
-    private let backlog: BacklogSource?
-    private let sampling: BacklogSampling?
-    private let circuits: CircuitSampling?
-    private let feeds: FeedSampling?
     private let logger: Logger
     private let clock: any Clock<Duration>
-    private let now: @Sendable () -> Timestamp
-    private let databaseNow: (@Sendable () -> Timestamp)?
-    private let holder: String
+    private let now: (@Sendable () -> Timestamp)?
+    private let machineNow: @Sendable () -> Timestamp
+    private let claim: EvaluatorMaintenance.Claim
+    private let round: EvaluationRound
     private let maintenance: EvaluatorMaintenance
-    private let baseline = BaselineStore()
     private let watermark: EvaluationWatermark
     private let clockCheck: ClockCheck
     private let metrics = EvaluatorMetrics()
     private let state = Mutex(State())
 
-    /// `databaseNow`: used instead of the database's clock, where the time is simulated.
+    /// - Parameters:
+    ///   - now: used instead of the database's clock, where the time is simulated.
+    ///   - machineNow: this machine's clock. It decides nothing; a difference from the database's is logged.
     package init(
         pool: PostgresPool,
         rules: RuleRegistry,
@@ -60,22 +58,33 @@ package final class RuleEvaluator: Service, Sendable {
         feeds: FeedSampling? = nil,
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
-        databaseNow: (@Sendable () -> Timestamp)? = nil
+        now: (@Sendable () -> Timestamp)? = nil,
+        machineNow: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.pool = pool
         self.rules = rules
         self.receivers = receivers
         self.configuration = configuration
-        self.backlog = backlog
-        self.sampling = sampling
-        self.circuits = circuits
-        self.feeds = feeds
         self.logger = logger
         self.clock = clock
         self.now = now
-        self.databaseNow = databaseNow
-        holder = UUID().uuidString
+        self.machineNow = machineNow
+        let holder = UUID().uuidString
+        claim = { try await AlertLeaseStore.claim(RuleEvaluator.leaseName, holder: holder, for: configuration.leaseDuration, on: pool) }
+        round = EvaluationRound(
+            pool: pool,
+            receivers: receivers,
+            configuration: configuration,
+            baseline: BaselineStore(),
+            backlog: backlog,
+            sampling: sampling,
+            circuits: circuits,
+            feeds: feeds,
+            metrics: metrics,
+            logger: logger,
+            now: now,
+            claim: claim
+        )
         watermark = EvaluationWatermark(pool: pool, configuration: configuration, metrics: metrics, logger: logger)
         clockCheck = ClockCheck(logger: logger)
         maintenance = EvaluatorMaintenance(
@@ -92,7 +101,7 @@ package final class RuleEvaluator: Service, Sendable {
     /// Rules whose last evaluation failed, with the reason. Their alerts keep their state as they are.
     package var faults: [String: String] { state.withLock { $0.faults } }
 
-    /// When this instance last evaluated everything without a fault; nil before, and while another one does the work.
+    /// When this instance last evaluated everything without a fault, by the database's clock; nil before, and while another one evaluates.
     var succeededAt: Timestamp? { state.withLock { $0.succeededAt } }
 
     /// Works until shutdown, then lets the next one take over at once.
@@ -106,7 +115,7 @@ package final class RuleEvaluator: Service, Sendable {
     /// Evaluates what is closed now, by the database's clock: one of this machine that is slow delays no alert.
     package func evaluate() async throws {
         guard let lease = try await begin() else { return }
-        try await evaluate(through: try await watermark.read(at: databaseTime(lease)), lease)
+        try await evaluate(through: try await watermark.read(at: lease.now(now)), lease)
     }
 
     /// Evaluates what is closed at `watermark`: the moment before which all attempts are known.
@@ -126,18 +135,15 @@ package final class RuleEvaluator: Service, Sendable {
             resetProgress()
             return nil
         }
-        clockCheck.compare(now(), withDatabase: databaseTime(lease))
+        if now == nil { clockCheck.compare(machineNow(), withDatabase: lease.now(nil)) }
         return lease
     }
-
-    /// When the lease was claimed.
-    private func databaseTime(_ lease: AlertLease) -> Timestamp { databaseNow?() ?? lease.claimedAt ?? now() }
 
     private func evaluate(through watermark: Timestamp, _ lease: AlertLease) async throws {
         let last = Minute.lastClosed(before: watermark)
         let current = rules.rules
-        let start = now()
-        // A minute that is waited for keeps nobody from looking after repeats and Pushwatch itself.
+        let start = lease.now(now)
+        // Repeats and built-in alerts are due once a minute, also while the evaluation waits for a writer.
         let isIdle = state.withLock { $0.evaluated == last && $0.rules == current && $0.checkedAt == Minute(start) }
         if isIdle { return }
         do {
@@ -160,11 +166,8 @@ package final class RuleEvaluator: Service, Sendable {
     }
 
     private func evaluate(_ current: [AlertRule], through last: Minute, since start: Timestamp, _ lease: AlertLease) async throws {
-        let seriesFaults = try await fillSeries(through: last)
         let isLateDue = isLateDue(at: last)
-        let late = isLateDue ? try await LateAttemptStore.waiting(on: pool) : []
-        let faults = seriesFaults.merging(try await evaluate(current, through: last, late, seriesFaults, lease)) { $1 }
-        if !late.isEmpty, faults.isEmpty { try await settle(late, through: last) }
+        let faults = try await round.run(current, through: last, isLateDue: isLateDue, lease)
         state.withLock { state in
             state.faults = faults
             // What failed is tried again a minute later: a statement that reaches its time limit each time delays all other rules.
@@ -173,9 +176,9 @@ package final class RuleEvaluator: Service, Sendable {
             state.checkedAt = Minute(start)
             if isLateDue { state.lateCheckedAt = last }
         }
-        try await maintenance.run(current, through: last, pass: pass, claim: claim)
-        if faults.isEmpty { state.withLock { $0.succeededAt = now() } }
-        let finished = now()
+        try await maintenance.run(current, through: last, pass: round.pass, claim: claim)
+        let finished = lease.now(now)
+        if faults.isEmpty { state.withLock { $0.succeededAt = finished } }
         let progress = try await RuleProgress.all(on: pool)
         metrics.evaluated(
             through: RuleProgress.through(progress, rules: current, last: last) ?? (last + 1).timestamp,
@@ -197,87 +200,7 @@ package final class RuleEvaluator: Service, Sendable {
 
     private static let lateInterval: Int64 = 5
 
-    private func settle(_ late: [LateAttemptStore.LateMinute], through last: Minute) async throws {
-        guard let lease = try await claim() else { return }
-        try await pool.withTransaction { transaction in
-            try await AlertLeaseStore.fence(lease, in: transaction)
-            try await LateAttemptStore.settle(late, through: last, in: transaction)
-        }
-        for minute in late { metrics.late(minute.added, isEvaluated: minute.isEvaluated(at: last)) }
-    }
-
-    private func evaluate(
-        _ rules: [AlertRule],
-        through last: Minute,
-        _ late: [LateAttemptStore.LateMinute],
-        _ seriesFaults: [String: String],
-        _ current: AlertLease
-    ) async throws -> [String: String] {
-        var faults: [String: String] = [:]
-        let lateSince = late.filter { $0.isEvaluated(at: last) }.map(\.minute).min()
-        for rule in Suppression.causesFirst(rules) {
-            guard let lease = try await claim() else { throw LeaseLost(lease: current) }
-            do {
-                var pass = pass(rule, lease)
-                pass.lateSince = lateSince
-                pass.seriesFault = SeriesFault(rule, seriesFaults)
-                report(try await pass.run(through: last))
-            } catch let error as LeaseLost {
-                throw error
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                // Also what is called unavailable, as a query that exceeds its time or its memory is: the other rules do not depend on it.
-                faults[rule.name] = "\(error)"
-                logger.error(
-                    "a rule could not be evaluated; its alerts keep their state",
-                    metadata: ["rule": "\(rule.name)", "error": "\(error)"]
-                )
-            }
-        }
-        return faults
-    }
-
-    /// What rules read in addition to the rollups. Returns what could not be filled, with the reason.
-    private func fillSeries(through last: Minute) async throws -> [String: String] {
-        guard let lease = try await claim() else { return [:] }
-        let pass = SeriesPass(
-            pool: pool,
-            lease: lease,
-            recompute: configuration.recomputeMinutes,
-            sampling: sampling,
-            circuits: circuits,
-            feeds: feeds,
-            // Samples are of the minutes that rules look at.
-            now: databaseTime(lease)
-        )
-        let faults = try await pass.run(through: last)
-        for (series, fault) in faults {
-            logger.error("a series could not be filled", metadata: ["series": "\(series)", "error": "\(fault)"])
-        }
-        return faults
-    }
-
-    private func pass(_ rule: AlertRule, _ lease: AlertLease) -> RulePass {
-        RulePass(
-            rule: rule,
-            pool: pool,
-            lease: lease,
-            configuration: configuration,
-            baseline: baseline,
-            receivers: receivers.set,
-            metrics: metrics,
-            backlog: backlog,
-            logger: logger,
-            now: now()
-        )
-    }
-
-    private func claim() async throws -> AlertLease? {
-        try await AlertLeaseStore.claim(Self.leaseName, holder: holder, for: configuration.leaseDuration, on: pool)
-    }
-
-    /// Somebody else evaluates: after a takeover back, everything is looked at again.
+    /// Another instance evaluates: if this one takes over again, it evaluates everything again.
     private func resetProgress() {
         metrics.idle()
         state.withLock {
@@ -288,24 +211,10 @@ package final class RuleEvaluator: Service, Sendable {
         watermark.reset()
     }
 
-    /// Until the next minute closes, or the lease wants extending.
+    /// Until the next minute closes, or the lease is to be extended.
     private func pause() -> Duration {
-        let now = now()
+        let now = now?() ?? machineNow()
         let next = (Minute(now - configuration.lag) + 1).timestamp + configuration.lag
         return max(.milliseconds(20), min(next - now + .milliseconds(20), configuration.pollInterval))
-    }
-
-    private func report(_ changes: [AlertChange]) {
-        for change in changes {
-            switch change {
-            case .fire(let alert, _, _):
-                logger.warning("alert firing", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
-            case .resolve(let alert, _):
-                logger.notice("alert resolved", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
-            case .reopen(let alert, _, _):
-                logger.warning("alert firing again", metadata: ["rule": "\(alert.rule)", "group": "\(alert.group)"])
-            case .update: break
-            }
-        }
     }
 }

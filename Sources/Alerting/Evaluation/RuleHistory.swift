@@ -3,7 +3,7 @@ package import Attempts
 import Postgres
 import PushContract
 
-/// Reads what a rule needs to know from the rollups.
+/// Reads the history of a rule from the rollups and the other series.
 enum RuleHistory {
     /// The histories of the groups in scope, one after the other, able to decide about every minute after `base` up to `last`.
     ///

@@ -15,9 +15,9 @@ struct RulePass {
     let backlog: BacklogSource?
     let logger: Logger
     let now: Timestamp
-    /// The oldest minute of which attempts were reported late since the last look.
+    /// The oldest minute of which late attempts are to be evaluated.
     var lateSince: Minute?
-    /// Why it cannot be evaluated now: without its series, minutes look as if nothing were wrong in them.
+    /// Why it cannot be evaluated now: minutes without its series would count as good ones.
     var seriesFault: SeriesFault?
 
     /// Evaluates every closed minute up to `newest` that was not evaluated before. Returns what began and ended.
@@ -34,7 +34,7 @@ struct RulePass {
 
     private func evaluate(through newest: Minute) async throws -> [AlertChange] {
         let waiting = rule.condition.level == .reference ? try await AcceptanceStore.waiting(rule, on: pool) : []
-        // Who calls an alert normal is not kept waiting for the next decision.
+        // An acceptance is applied at once, not at the next minute in which the rule decides.
         let last = waiting.isEmpty ? newestDecided(newest) : newest
         let current = try await RuleCheckpoint.read(rule, on: pool)
         var checkpoint = current
@@ -91,7 +91,7 @@ struct RulePass {
         checkpoint.asOf.map { late - $0 > 60 } ?? false
     }
 
-    /// Who silences an alert is not kept waiting for the next decision, nor are receivers when a silence ends.
+    /// Silences begin and end at once, not at the next minute in which the rule decides.
     private func applySilences() async throws {
         let open = try await AlertStore.open(rule: rule.name, on: pool)
         guard !open.isEmpty else { return }
@@ -131,7 +131,7 @@ struct RulePass {
         )
     }
 
-    /// Leaves of a second evaluation what follows what is recorded. Of groups that keep their state, it leaves what `unchanged` says.
+    /// Reduces a second evaluation to what follows the recorded alerts. Groups that keep their state are planned as in `unchanged`.
     private func reconcile(
         _ plan: inout EvaluationPlan,
         with unchanged: EvaluationPlan,
@@ -153,80 +153,6 @@ struct RulePass {
     private func newestDecided(_ last: Minute) -> Minute {
         let every = Int64(rule.condition.decidesEvery)
         return Minute((last.index + 1) / every * every - 1)
-    }
-
-    private func changes(
-        _ plan: EvaluationPlan,
-        _ checkpoint: RuleCheckpoint,
-        _ taken: [AcceptancePass.AppliedAcceptance],
-        _ late: LateReconciliation?,
-        last: Minute
-    ) async throws -> [AlertChange] {
-        let open = try await AlertStore.open(rule: rule.name, on: pool)
-        let reopened = plan.transitions.filter { $0.kind == .reopened }.map(\.group)
-        let closed = reopened.isEmpty ? [] : try await AlertStore.newestResolved(rule: rule.name, groups: reopened, on: pool)
-        var changes = AlertChanges(rule: rule, open: open, closed: closed, last: last, now: now, lag: configuration.lag)
-        for one in taken { changes.accepted[one.accepted.group] = one.accepted.summary }
-        if checkpoint.asOf == nil { changes.resolveUnconfirmed(Set(plan.open.keys)) }
-        if let contradicted = late?.contradicted, !contradicted.isEmpty {
-            changes.resolveUnconfirmed(Set(open.map(\.group)).subtracting(contradicted), reason: .lateAttempts)
-        }
-        for transition in plan.transitions {
-            let isOver = plan.transitions.last { $0.group == transition.group && $0.firedAt == transition.firedAt }?.kind == .resolved
-            changes.apply(transition, frozen: plan.open[transition.group]?.frozenShares ?? [], isOver: isOver)
-        }
-        let incidents = late?.incidents ?? []
-        incidents.forEach { changes.record($0) }
-        let recorded = plan.transitions + incidents.map(\.begin)
-        let oldest = (open.map(\.startsAt) + recorded.map(\.startsAt.timestamp)).min() ?? now
-        let causes = try await SuppressionCandidates.read(rule, since: oldest, on: pool)
-        let silences = try await SilenceStore.current(at: now, on: pool).filter { $0.isActive(at: now) }
-        for (group, alert) in plan.open {
-            changes.refresh(group) {
-                refresh(&$0, alert, plan.series[group], last: last)
-                let labels = $0.labels
-                $0.silencedBy = silences.first { $0.matches(labels) }?.id
-                // Receivers that were notified are not notified that it is explained.
-                if $0.suppressedBy != nil {
-                    $0.suppressedBy =
-                        causes.suppression(of: $0, lastSet: alert.lastSet, at: last, receivers: receivers.names(for: $0))?.suppressedBy
-                }
-            }
-        }
-        let beginnings = AlertBeginnings(
-            rule: rule,
-            pool: pool,
-            configuration: configuration,
-            receivers: receivers,
-            backlog: backlog,
-            logger: logger,
-            now: now,
-            silences: silences,
-            causes: causes
-        )
-        return try await beginnings.completed(changes.changes)
-    }
-
-    /// The newest numbers of an alert that goes on.
-    private func refresh(_ alert: inout Alert, _ open: FiringAlert, _ series: MinuteSeries?, last: Minute) {
-        alert.ruleVersion = rule.version
-        alert.evidence.worst = open.evidence.worst
-        alert.evidence.worstExpected = open.evidence.worstExpected
-        alert.evidence.openCircuits = open.evidence.openCircuits
-        let fired = alert.evidence.observed
-        if rule.condition.source == .attempts, let series, last - fired.last <= configuration.recomputeMinutes,
-            series.window(endingAt: fired.last, minutes: fired.minutes) != fired.counts
-        {
-            alert.revised = true
-        }
-        // Nothing is tried while a credential is refused, or no traffic is the fault: that is the alert, not a lack of data.
-        if open.lastSet == last, open.evidence.openCircuits != nil || open.evidence.level == .trafficDrop {
-            alert.noDataSince = nil
-        } else if let traffic = series?.lastAttempt(through: last) {
-            alert.noDataSince = last - traffic >= configuration.noDataAfterMinutes ? (traffic + 1).timestamp : nil
-        } else {
-            alert.noDataSince = alert.noDataSince ?? (last - configuration.noDataAfterMinutes).timestamp
-        }
     }
 
     private func commit(

@@ -2,11 +2,11 @@ package import AlertRules
 package import Postgres
 package import PushContract
 
-/// How far a rule has been evaluated: what the page shows to prove that somebody watches.
+/// How far a rule has been evaluated, for pages and metrics.
 package struct RuleProgress: Sendable, Hashable {
     package var rule: String
     package var ruleVersion: String
-    /// The newest minute that was looked at.
+    /// The newest minute that was evaluated.
     package var asOf: Minute
     package var evaluatedAt: Timestamp
 

@@ -3,7 +3,8 @@ import Attempts
 import Postgres
 import PushContract
 
-/// Which groups of a rule are evaluated: those that can fire, and of these the ones with the most attempts. All others are one group, `other`.
+/// Which groups of a rule are evaluated: those that can fire, and of these the ones with the most attempts. All others are one group,
+/// `other`.
 ///
 /// Only `app` and `appVersion` have values without a bound. Those whose alert fires, or may be opened again, are always
 /// among those that are evaluated.

@@ -5,8 +5,8 @@ import PushContract
 
 /// Reads a bounded part of the attempts of a window, in bounded time.
 ///
-/// The window is cut into slices of equal length, and the first attempts of each are read, so the work does not follow the traffic. The slices are
-/// read one after the other, spread over the window, until the time is used up: what was read until then is the sample.
+/// The window is cut into slices of equal length, and the first attempts of each are read, so the work does not grow with the traffic. The
+/// slices are read one after the other, spread over the window, until the time is used up: what was read until then is the sample.
 struct SampleReader {
     static let slices = 20
 
@@ -69,7 +69,8 @@ struct SampleReader {
                 SELECT uid, tokenHash, attemptedAt, reasonCode AS reason, appVersion, providerErrorCode AS code, (\(bad)) AS isBad
                 FROM (
                     SELECT * FROM attemptLabels
-                    WHERE attemptedAt >= \(from + length * slice / Self.slices) AND attemptedAt < \(from + length * (slice + 1) / Self.slices)
+                    WHERE attemptedAt >= \(from + length * slice / Self.slices)
+                      AND attemptedAt < \(from + length * (slice + 1) / Self.slices)
                     ORDER BY attemptedAt LIMIT \(perSlice)
                 ) a
                 WHERE status IN ('sent', 'failed', 'deactivated') AND \(conditions)

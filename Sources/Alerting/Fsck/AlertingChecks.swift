@@ -1,6 +1,6 @@
 package import Attempts
 
-/// What `pushwatch fsck` looks at of alerting.
+/// The checks of alerting that `pushwatch fsck` runs.
 package enum AlertingChecks {
     package static let all: [any FsckCheck] = [AlertsCheck()]
 }

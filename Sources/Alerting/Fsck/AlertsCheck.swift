@@ -1,8 +1,8 @@
 import Attempts
 import Postgres
 
-/// Alerts hang together: an alert's state is that of its last transition, what was delivered belongs to an alert, and no message
-/// overtook an earlier one of its order key.
+/// Alerts are consistent: an alert's state is that of its last transition, what was delivered belongs to an alert, and no message was
+/// delivered before an earlier one of its order key.
 struct AlertsCheck: FsckCheck {
     let name = "alerts"
 

@@ -9,7 +9,7 @@ package enum LateAttemptStore {
     /// The rollup slots of imports begin here: what is imported is only counted.
     private static let firstImportSlot: Int16 = 1000
 
-    /// A minute with attempts that were not looked at yet.
+    /// A minute with late attempts that were not evaluated yet.
     struct LateMinute: Hashable {
         var minute: Minute
         var slot: Int16
@@ -33,7 +33,7 @@ package enum LateAttemptStore {
         }
     }
 
-    /// What was looked at is not looked at again, unless more comes; minutes beyond the horizon are forgotten.
+    /// Marks these minutes as evaluated, until more attempts of them arrive; removes minutes beyond the horizon.
     static func settle(_ minutes: [LateMinute], through last: Minute, in transaction: any PostgresSession) async throws {
         try await transaction.execute(
             """

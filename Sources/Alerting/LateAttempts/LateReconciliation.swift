@@ -3,10 +3,10 @@ import AlertRules
 /// What a second evaluation of minutes means for alerts that were raised, or were not, by the first: a pure function.
 ///
 /// It compares when each group fired, minute by minute, as found and as recorded; whether the fold calls a beginning fired or reopened does
-/// not matter for that. Nothing that was notified is taken back; the alert that is open at the end is the one a backtest finds open.
+/// not matter for that. Nothing that was notified is withdrawn; the alert that is open at the end is the one a backtest finds open.
 ///
-/// Late attempts change nothing about the minutes before them. What differs there is of other data, as of an import: it begins and ends no
-/// alert that goes on into them.
+/// Late attempts change nothing about the minutes before them. A difference there is due to other data, such as an import: it begins and
+/// ends no alert that lasts into them.
 struct LateReconciliation {
     /// An incident that is over, from its beginning to its end.
     struct Incident: Hashable {
@@ -61,7 +61,7 @@ struct LateReconciliation {
 
     private mutating func add(_ group: GroupKey, _ found: [Transition], _ open: FiringAlert?, _ recorded: [RecordedFiring]) {
         var firings = Self.firings(found, isOpen: open != nil)
-        // What ended so long before, and was not recorded, is of other data, and has no say in whether an alert is opened again.
+        // What ended so long before, and was not recorded, is due to other data, and no alert is reopened because of it.
         firings.removeAll { firing in
             !recorded.contains(where: firing.overlaps) && (firing.until.map { $0 <= since - LateAttemptStore.horizon } ?? false)
         }
@@ -74,7 +74,7 @@ struct LateReconciliation {
             if known.contains(where: { $0.until == nil }) {
                 if index == firings.count - 1, let end = firing.end { transitions.append(end) }
             } else if let newest = known.compactMap(\.until).max() {
-                // With more recorded after it, what is between was good enough for somebody to be notified of an end.
+                // With more recorded after it, receivers were notified of an end in between.
                 guard isNewest(newest, recorded) else { continue }
                 extend(firing, after: newest, group, open)
             } else {

@@ -24,7 +24,7 @@ enum RuleSnapshot {
         return RuleCheckpoint(asOf: Minute(asOf), replacesVersion: false, states: states)
     }
 
-    /// Minutes since then have attempts that the snapshots after them do not contain.
+    /// Deletes the snapshots since a minute: they do not contain its late attempts.
     static func forget(_ rule: AlertRule, since minute: Minute, in transaction: any PostgresSession) async throws {
         try await transaction.execute("DELETE FROM alertSnapshots WHERE rule = \(rule.name) AND asOf >= \(minute.timestamp)")
     }
@@ -47,7 +47,7 @@ enum RuleSnapshot {
             """
         )
         guard isWritten > 0 else { return }
-        // One before the horizon is needed for its first minutes.
+        // The first minutes of the horizon need one from before it.
         let oldest = asOf - (LateAttemptStore.horizon + 120)
         try await transaction.execute(
             """

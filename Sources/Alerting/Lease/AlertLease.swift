@@ -7,17 +7,20 @@ package struct AlertLease: Sendable, Hashable {
     package let holder: String
     /// The fencing number: every commit checks that it is unchanged.
     package let epoch: Int64
-    /// When it was taken or extended, by the database's clock.
-    var claimedAt: Timestamp?
+    /// The database's clock, as read when it was taken or extended; nil of a lease that was not claimed.
+    var clock: DatabaseClock?
+
+    /// The time by which its holder decides: `simulated`, or else the database's.
+    func now(_ simulated: (@Sendable () -> Timestamp)?) -> Timestamp { simulated?() ?? clock?.now ?? .now() }
 }
 
-/// A replaced holder tried to write; nothing was changed.
+/// A former holder tried to write; nothing was changed.
 struct LeaseLost: Error, Sendable, CustomStringConvertible {
     let lease: AlertLease
     var description: String { "the lease '\(lease.name)' (epoch \(lease.epoch)) was taken over" }
 }
 
-/// Leases by the database's clock, so that clocks of machines may differ.
+/// Leases expire by the database's clock alone.
 enum AlertLeaseStore {
     private static let row = RowLease(owner: "holder", until: "expiresAt", epoch: "epoch", table: "l")
 
@@ -38,8 +41,8 @@ enum AlertLeaseStore {
             """
         )
         return try rows.first.map {
-            let (epoch, claimedAt) = try $0.decode((Int64, Timestamp).self)
-            return AlertLease(name: name, holder: holder, epoch: epoch, claimedAt: claimedAt)
+            let (epoch, now) = try $0.decode((Int64, Timestamp).self)
+            return AlertLease(name: name, holder: holder, epoch: epoch, clock: DatabaseClock(now))
         }
     }
 

@@ -11,7 +11,7 @@ package struct AlertNotification: Sendable, Hashable {
     /// What the message says happened; the state of the alert, `kind`, follows from it.
     package enum Event: String, Sendable, Hashable, CaseIterable {
         case fired = "firing"
-        /// Somebody works on it.
+        /// A person works on it.
         case acknowledged
         /// It still fires.
         case repeated

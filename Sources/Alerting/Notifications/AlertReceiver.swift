@@ -11,7 +11,7 @@ package protocol AlertReceiver: Sendable, Hashable {
     var supportsGrouping: Bool { get }
     /// The service behind it repeats notifications itself.
     var repeatsItself: Bool { get }
-    /// False for a log, which nobody is notified by.
+    /// False for a log, which notifies nobody.
     var reachesPeople: Bool { get }
     /// What to send when an alert ended before its first notification was sent.
     var supersededPolicy: SupersededPolicy { get }
@@ -29,7 +29,7 @@ package protocol AlertReceiver: Sendable, Hashable {
     func thread(in response: OutboundResponse) -> String?
 }
 
-/// What becomes of an alert that ended while its first message was still waiting.
+/// What is sent about an alert that ended before its first message was sent.
 package enum SupersededPolicy: Sendable {
     /// One message: it fired and is resolved.
     case sendResolved

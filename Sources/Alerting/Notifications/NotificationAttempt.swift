@@ -3,7 +3,7 @@ import Logging
 import PushContract
 import ServiceKit
 
-/// One try at a message: asks the receiver what to do, does it, and judges the answer.
+/// One attempt at a message: builds the request of the receiver, sends it, and evaluates the answer.
 struct NotificationAttempt {
     let receiver: any AlertReceiver
     let secrets: [String]
@@ -20,8 +20,8 @@ struct NotificationAttempt {
         return await perform(claimed, now: now) { try receiver.action(for: claimed.message, now: now) }
     }
 
-    /// One attempt at several notifications of the receiver, sent together as far as it wants them. An outcome for each, and the message's id when
-    /// it contains more than one.
+    /// One attempt at several notifications of the receiver, sent in one message. Returns an outcome for each, and the id of the message
+    /// when it contains more than one.
     func run(together claimed: [ClaimedNotification], now: Timestamp) async -> (outcomes: [NotificationOutcome], messageId: String?) {
         let wanted = claimed.filter(isWanted)
         guard let first = wanted.first, wanted.count > 1, let id = first.messageId else {
@@ -67,7 +67,7 @@ struct NotificationAttempt {
                 let (response, edited) = try await exchange(edit, claimed, now: now)
                 let fault = receiver.editFault(in: response)
                 guard edited.result == .delivered || fault != nil else { return edited }
-                // One deadline for both: the claim must not run out before.
+                // One deadline for both, which is shorter than the claim.
                 let remaining = max(.milliseconds(1), Self.deadline - edited.latency)
                 var next = fault == .missing ? replacement : reply
                 next.timeout = min(next.timeout, remaining)
@@ -83,7 +83,7 @@ struct NotificationAttempt {
         }
     }
 
-    /// No answer is worth another try; a message that cannot even be built is not.
+    /// Without an answer it is retried; a message that cannot be built is not.
     private func failed(_ error: any Error, _ claimed: ClaimedNotification, now: Timestamp) -> NotificationOutcome {
         let failure = error as? OutboundFailure
         return outcome(
@@ -187,7 +187,7 @@ struct NotificationAttempt {
         return outcome
     }
 
-    /// As long as the alert goes on there is no giving up.
+    /// Notifications of an alert that fires are never given up.
     private func isTooOld(_ claimed: ClaimedNotification, now: Timestamp) -> Bool {
         claimed.resolvedAt.map { now - $0 > giveUpAfter } ?? false
     }

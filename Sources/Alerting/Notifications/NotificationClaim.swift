@@ -5,7 +5,7 @@ import PushContract
 
 /// Takes messages from the outbox for one notifier: pages by themselves and at once, others of a receiver together.
 ///
-/// Of an order key the newest notification is claimed, with the older pending ones: it supersedes them, so "firing" never follows "resolved".
+/// Of an order key the newest notification is claimed with the older pending ones, which it supersedes: "firing" never follows "resolved".
 struct NotificationClaim {
     /// Alerts in one message, at most.
     static let maxGroupSize = 40
@@ -33,7 +33,8 @@ struct NotificationClaim {
                   AND (NOT isGrouped OR NOT receiver = ANY(\(receivers.groupings.map(\.receiver))))
             ), due AS (
                 SELECT alertId, receiver, seq, NULL::text AS messageId FROM ranked
-                WHERE place <= least(\(perReceiver), coalesce((SELECT remaining FROM limited l WHERE l.receiver = ranked.receiver), \(perReceiver)))
+                WHERE place <= least(\(perReceiver),
+                                    coalesce((SELECT remaining FROM limited l WHERE l.receiver = ranked.receiver), \(perReceiver)))
                 ORDER BY pages DESC, createdAt, alertId, receiver
             )
             """,
@@ -67,7 +68,8 @@ struct NotificationClaim {
                   AND coalesce((SELECT remaining FROM limited l WHERE l.receiver = g.receiver), 1) > 0
                   AND NOT g.receiver = ANY(\(receivers.quiet(at: now)))
             ), ranked AS (
-                SELECT orderKeys.*, groupedReceivers.wait, groupedReceivers.newId, groupedReceivers.isIntervalOver, min(createdAt) OVER message AS oldest,
+                SELECT orderKeys.*, groupedReceivers.wait, groupedReceivers.newId, groupedReceivers.isIntervalOver,
+                       min(createdAt) OVER message AS oldest,
                        row_number() OVER (PARTITION BY receiver, messageId ORDER BY createdAt, alertId) AS place,
                        bool_and(isDue) OVER message AS isComplete
                 FROM orderKeys JOIN groupedReceivers USING (receiver)
@@ -75,7 +77,8 @@ struct NotificationClaim {
                 WINDOW message AS (PARTITION BY receiver, messageId)
             ), chosen AS (
                 SELECT DISTINCT ON (receiver) receiver, messageId FROM ranked
-                WHERE CASE WHEN messageId IS NULL THEN isIntervalOver AND oldest <= \(now)::timestamptz - wait * interval '1 minute' ELSE isComplete END
+                WHERE CASE WHEN messageId IS NULL
+                           THEN isIntervalOver AND oldest <= \(now)::timestamptz - wait * interval '1 minute' ELSE isComplete END
                 ORDER BY receiver, messageId NULLS LAST
             ), due AS (
                 SELECT alertId, receiver, seq, coalesce(ranked.messageId, newId) AS messageId FROM ranked JOIN chosen USING (receiver)
@@ -104,7 +107,8 @@ struct NotificationClaim {
                    messageId IS NULL AND e.silencedBy IS NOT NULL AND e.state = 'firing' AS isSilenced
             FROM (
                 SELECT alertId, receiver,
-                       -- A group that was attempted stays as it was. A resolved notification supersedes all before it; others are sent in order.
+                       -- A group that was attempted stays as it was. A resolved notification supersedes all before it; others are
+                       -- sent in order.
                        CASE WHEN max(messageId) IS NOT NULL THEN max(seq) FILTER (WHERE messageId IS NOT NULL)
                             WHEN bool_or(kind = 'resolved') THEN max(seq) ELSE min(seq) END AS seq,
                        max(messageId) AS messageId, min(createdAt) AS createdAt,

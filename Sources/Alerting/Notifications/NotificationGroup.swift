@@ -5,7 +5,7 @@ import PushContract
 package struct NotificationGroup: Sendable, Hashable {
     /// What fires first, the most severe first, then the oldest.
     package let messages: [AlertNotification]
-    /// The same for every try, so that a receiver can recognise a repetition: given when the messages are first taken together, and kept with them.
+    /// The same for every attempt, so that a receiver can recognise a repetition: assigned when the messages are first claimed together.
     package let id: String
 
     /// Of one receiver; at least one message.

@@ -1,6 +1,6 @@
 import PushContract
 
-/// What came of one try.
+/// The outcome of one attempt.
 struct NotificationOutcome: Sendable {
     enum Result: String, Sendable, CaseIterable {
         case delivered, retry, deadLettered, undelivered, superseded

@@ -8,7 +8,8 @@ enum NotificationStore {
     /// Of a message for `e`, an alert, and `t`, one of its transitions; after its receiver and its number.
     static let messageColumns = """
         e.alertId, t.kind, e.rule, e.ruleVersion, e.severity, e.labels, e.groupLabels, t.annotations, t.evidence, e.startsAt,
-        e.firedAt, e.endsAt, e.resolvedAt, e.resolvedReason, e.detectedLateBySeconds, e.contributors, e.backlog, e.reproduceSql, e.revised, e.affected,
+        e.firedAt, e.endsAt, e.resolvedAt, e.resolvedReason, e.detectedLateBySeconds, e.contributors, e.backlog, e.reproduceSql, e.revised,
+        e.affected,
         e.acknowledgedBy
         """
 
@@ -66,7 +67,8 @@ enum NotificationStore {
         guard outcome.result != .superseded else { return }
         try await transaction.execute(
             """
-            INSERT INTO notificationAttempts (alertId, receiver, seq, result, attemptedAt, status, latencyMs, responsePrefix, error, messageId)
+            INSERT INTO notificationAttempts
+                (alertId, receiver, seq, result, attemptedAt, status, latencyMs, responsePrefix, error, messageId)
             VALUES (\(message.alertId), \(message.receiver), \(Int32(message.seq)), \(outcome.result.rawValue), \(now),
                     \(outcome.status.map(Int32.init)), \(Int32(clamping: outcome.latency.microseconds / 1000)),
                     \(outcome.responsePrefix), \(outcome.error), \(messageId))

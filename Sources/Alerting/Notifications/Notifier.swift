@@ -32,19 +32,20 @@ package final class Notifier: Service, Sendable {
     private let configuration: NotifierConfiguration
     private let logger: Logger
     private let clock: any Clock<Duration>
-    private let now: @Sendable () -> Timestamp
+    private let now: (@Sendable () -> Timestamp)?
     private let jitter: @Sendable () -> Double
     private let holder: String
     private let metrics = NotifierMetrics()
     private let state = Mutex(State())
 
+    /// `now`: used instead of the database's clock, where the time is simulated.
     package init(
         pool: PostgresPool,
         receivers: ReceiverRegistry,
         configuration: NotifierConfiguration,
         logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Timestamp = Timestamp.now,
+        now: (@Sendable () -> Timestamp)? = nil,
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
         mail: @escaping AlertMail = { try await SMTPClient.send($0) },
         send: @escaping AlertHTTP
@@ -61,8 +62,8 @@ package final class Notifier: Service, Sendable {
         holder = UUID().uuidString
     }
 
-    /// Works until shutdown; what is being sent is finished first. Each message is sent by a task of its own, on connections of its receiver
-    /// alone and with its own deadline, so a receiver that hangs delays only itself.
+    /// Works until shutdown, after which deliveries under way are finished. Each message is sent by a task of its own, on connections of
+    /// its receiver alone and with its own deadline, so a receiver that hangs delays only itself.
     package func run() async throws {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -87,7 +88,7 @@ package final class Notifier: Service, Sendable {
         try? await release()
     }
 
-    /// One look at the outbox, to the end of every delivery. Returns how many messages were tried.
+    /// Delivers what is due, to the end of every delivery. Returns how many messages were tried.
     @discardableResult
     package func deliverDue() async throws -> Int {
         let claimed = try await claimDue()
@@ -104,12 +105,12 @@ package final class Notifier: Service, Sendable {
         try await AlertLeaseStore.release(lease, on: pool)
     }
 
-    /// Takes what is due and not leased, as far as each receiver has places: pages by themselves, others together where the receiver wants it so.
+    /// Claims what is due and not leased, within the limit of each receiver: pages separately, others together where they are grouped.
     private func claimDue() async throws -> [([ClaimedNotification], AlertLease)] {
         receivers.refresh()
         guard let lease = try await lease() else { return [] }
         metrics.begin(receivers.set.receivers.map(\.name))
-        let now = now()
+        let now = lease.now(now)
         try await escalate(lease, at: now)
         let waiting = try await NotificationStore.waiting(on: pool)
         metrics.outbox(count: waiting.count, oldest: waiting.oldest)
@@ -149,7 +150,7 @@ package final class Notifier: Service, Sendable {
         }
     }
 
-    /// The lease, extended when a third of it has passed: looking at an empty outbox writes nothing.
+    /// The lease, extended when a third of it has passed: an empty outbox is polled without writes.
     private func lease() async throws -> AlertLease? {
         let (current, since) = state.withLock { ($0.lease, $0.extendedAt) }
         if let current, let since, ContinuousClock.now - since < configuration.leaseDuration / 3 { return current }
@@ -172,7 +173,7 @@ package final class Notifier: Service, Sendable {
 
     /// Notifications of one receiver, sent in one message.
     private func deliver(_ claimed: [ClaimedNotification], _ lease: AlertLease) async throws {
-        let (outcomes, messageId) = await attempt(claimed)
+        let (outcomes, messageId) = await attempt(claimed, lease)
         let sent = outcomes.filter { $0.result != .superseded }
         let keepsMessageId = messageId != nil && sent.allSatisfy { $0.result == .retry }
         do {
@@ -187,7 +188,7 @@ package final class Notifier: Service, Sendable {
                         messageId: id,
                         keepsMessageId: keepsMessageId,
                         lease: lease,
-                        now: self.now(),
+                        now: lease.now(now),
                         in: transaction
                     )
                 }
@@ -203,11 +204,15 @@ package final class Notifier: Service, Sendable {
         }
     }
 
-    private func attempt(_ claimed: [ClaimedNotification]) async -> (outcomes: [NotificationOutcome], messageId: String?) {
+    private func attempt(
+        _ claimed: [ClaimedNotification],
+        _ lease: AlertLease
+    ) async -> (outcomes: [NotificationOutcome], messageId: String?) {
+        let now = lease.now(now)
         let name = claimed[0].message.receiver
         guard let configured = receivers.set.receivers.first(where: { $0.name == name }) else {
             // It was removed since the claim.
-            let outcome = NotificationOutcome(result: .retry, latency: .zero, error: NotificationStore.notConfigured, nextAttemptAt: now())
+            let outcome = NotificationOutcome(result: .retry, latency: .zero, error: NotificationStore.notConfigured, nextAttemptAt: now)
             return (claimed.map { _ in outcome }, nil)
         }
         let attempt = NotificationAttempt(
@@ -219,7 +224,7 @@ package final class Notifier: Service, Sendable {
             giveUpAfter: configuration.giveUpAfter,
             jitter: jitter()
         )
-        return await attempt.run(together: claimed, now: now())
+        return await attempt.run(together: claimed, now: now)
     }
 
     private func report(_ message: AlertNotification, _ outcome: NotificationOutcome) {

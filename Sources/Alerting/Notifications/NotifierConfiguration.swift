@@ -2,10 +2,10 @@
 package struct NotifierConfiguration: Sendable {
     /// Where people find this service; the start of every link in a message. Without a trailing slash.
     package var externalURL: String
-    /// How often the outbox is looked at.
+    /// How often the outbox is polled.
     package var pollInterval: Duration
     package var leaseDuration: Duration
-    /// How long a message is nobody else's once taken: longer than the deadline of its sending.
+    /// How long a claim of a message lasts: longer than the deadline of its sending.
     package var claimDuration: Duration
     /// Messages sent to one receiver at the same time. There is no common limit, so a receiver that hangs uses up its own places only.
     var parallelPerReceiver: Int

@@ -2,7 +2,7 @@ import HTTPServer
 import Metrics
 import PushContract
 
-/// What the notifier says about itself.
+/// The metrics of the notifier.
 struct NotifierMetrics: Sendable {
     private let waiting = Gauge(label: "pushwatch_alert_notifications_pending")
     private let oldest = AgeGauge(label: "pushwatch_alert_notifications_oldest_pending_seconds")

@@ -1,4 +1,4 @@
-/// How Prometheus and Alertmanager name a set of labels.
+/// The identity of a set of labels, as in Prometheus and Alertmanager.
 enum LabelFingerprint {
     /// FNV-1a over names and values in the order of the names, each followed by 0xff; 16 hex digits.
     static func hex(_ labels: [String: String]) -> String {

@@ -17,7 +17,8 @@ package final class ReceiverRegistry: Sendable {
     private struct Missing: Error, CustomStringConvertible {
         var file: String
         var description: String {
-            "\(file) is missing; its receivers stay in force until it exists again or until a restart. For no receivers, write `receivers: []`"
+            "\(file) is missing; its receivers stay in force until it exists again or until a restart. "
+                + "For no receivers, write `receivers: []`"
         }
     }
 
@@ -30,7 +31,7 @@ package final class ReceiverRegistry: Sendable {
     private let broken = Gauge(label: "pushwatch_alert_receivers_broken")
 
     /// - Parameters:
-    ///   - fixed: receivers that are always there, such as the log or the webhook of `pushwatch-dev up`.
+    ///   - fixed: receivers that the file does not configure, such as the log or the webhook of `pushwatch-dev up`.
     ///   - file: `alerts/receivers.yml`; need not exist at first.
     ///   - environment: values for `${NAME}` in the file.
     package init(
@@ -68,7 +69,7 @@ package final class ReceiverRegistry: Sendable {
         guard let file else { return }
         let stamp = DirectoryStamp.entry(file)
         guard stamp != state.withLock({ $0.stamp }) else { return }
-        // It existed: an editor is replacing it, or a volume is unavailable. Its content stays in force until there is one again.
+        // It existed: an editor replaces it, or a volume is unavailable. Its last content stays in force.
         let read = Result {
             guard stamp != nil else { throw Missing(file: file) }
             return try ReceiverFile.read(path: file, environment: environment)

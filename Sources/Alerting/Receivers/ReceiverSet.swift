@@ -32,7 +32,7 @@ package struct ReceiverSet: Sendable, Hashable {
     package var routes: [AlertRoute]
     /// The receivers of alerts that match no route; empty means all.
     package var fallback: [String]
-    /// What becomes of pages that reach nobody, or that nobody acknowledges; nil: nothing.
+    /// When pages that reach nobody, or that nobody acknowledges, go to further receivers; nil: never.
     package var escalation: EscalationPolicy?
 
     package init(

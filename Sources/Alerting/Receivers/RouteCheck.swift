@@ -1,8 +1,8 @@
 import AlertRules
 
-/// Finds routes that lead nowhere: they match no alert, or an alert reaches nobody.
+/// Finds routes that match no alert, and alerts that reach nobody.
 struct RouteCheck {
-    /// What is known of the alerts of one rule before they fire.
+    /// What routes can match of the alerts of one rule, before any fires.
     private struct Kind {
         var rule: String
         var severity: Severity
@@ -80,7 +80,7 @@ struct RouteCheck {
             + set.receivers.map(\.name).filter { !reached.contains($0) }.map { "no alert reaches the receiver '\($0)'" }
     }
 
-    /// What may be meant so: tickets that are only shown; nil when there are none.
+    /// Tickets that notify nobody, which may be intended; nil when there are none.
     func silentTickets() -> String? {
         guard !set.receivers.isEmpty else {
             return "there is no receiver: nobody is notified, but through alerts.webhook.url where that is set"

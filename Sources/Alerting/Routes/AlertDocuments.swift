@@ -6,7 +6,7 @@ import PushContract
 /// The answer of `GET /alerts`.
 package struct AlertListDocument: Encodable, Sendable {
     var alerts: [AlertDocument]
-    /// Why rule or receiver files are not in force as they are; empty when all is well.
+    /// Errors of rule and receiver files that are therefore not in force; empty when there are none.
     var ruleErrors: [String]
 
     package init(alerts: [Alert], ruleErrors: [String] = []) {
@@ -34,7 +34,7 @@ package struct AlertDocument: Encodable, Sendable {
     var contributors: [Contributor]
     var backlog: BacklogNumbers?
     var affected: AffectedDevices?
-    /// Who is affected while it goes on; absent before the first look.
+    /// Who is affected while it goes on; absent until it was read.
     var impact: ImpactDocument?
     var annotations: [String: String]
     var acknowledgedAt: Timestamp?
@@ -74,7 +74,7 @@ package struct AlertDocument: Encodable, Sendable {
     }
 }
 
-/// What was seen of an alert while it went on.
+/// The impact of an alert.
 struct ImpactDocument: Encodable, Sendable {
     struct Snapshot: Encodable, Sendable {
         var at: Timestamp
@@ -116,7 +116,7 @@ struct SuppressingAlertDocument: Encodable, Sendable {
 /// The answer of `GET /alerts/{id}`.
 package struct AlertDetailDocument: Encodable, Sendable {
     var alert: AlertDocument
-    /// Read-only; returns the numbers of the verdict in psql.
+    /// Read-only; returns the numbers of the evidence in psql.
     var sql: String
     var receivers: [NotificationDocument]
     /// Every try, oldest first.

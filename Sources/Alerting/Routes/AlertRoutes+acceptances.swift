@@ -58,7 +58,7 @@ package struct AcceptanceDocument: Encodable, Sendable {
     var author: String
     var reason: String
     var acceptedAt: Timestamp
-    /// Absent until the evaluator has taken it up, within a minute.
+    /// Absent until the evaluator has applied it, within a minute.
     var effectiveFrom: Timestamp?
 
     package init(_ accepted: AcceptanceRecord) {

@@ -68,7 +68,7 @@ package struct AlertRoutes: Sendable {
         return JSONResponse(try await AlertDetailDocument.read(alert, on: pool))
     }
 
-    /// Acknowledging twice is fine: the first one stays.
+    /// Idempotent: of several acknowledgements the first one stays.
     @Sendable
     private func acknowledge(_ request: Request, context: PushwatchContext) async throws -> JSONResponse<AlertDocument> {
         let caller = try context.requireCaller()

@@ -4,7 +4,7 @@ import ServiceKit
 
 /// The body of `POST /silences`: `matchers`, `endsAt`, `reason`, and optionally `startsAt`.
 package struct SilenceRequest: Sendable {
-    /// Longer than this is not a silence but a rule that should be changed.
+    /// For longer than this, change the rule instead.
     static let longest = Duration.seconds(90 * 86_400)
 
     var matchers: [SilenceMatcher]

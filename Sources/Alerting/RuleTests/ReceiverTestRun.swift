@@ -79,7 +79,7 @@ struct ReceiverTestRun {
         return (cause, match.unnotified)
     }
 
-    /// Receivers notified of the cause of a cause know of it too.
+    /// Includes the receivers that were notified of the cause of the cause.
     private func notified(_ index: Int) -> Set<String> {
         let own = states[index].isSilenced ? [] : Set(states[index].notified.keys)
         return own.union(states[index].suppressedBy.map { notified($0) } ?? [])

@@ -13,7 +13,7 @@ package final class RuleRegistry: Sendable {
         var rules: [AlertRule]
         var findings: [Finding]
         var stamp: DirectoryStamp
-        /// Since when this process has known each rule by its name; rules without an entry have always been there.
+        /// Since when this process has known each rule by its name; rules without an entry have been in force since the start.
         var knownSince: [String: Timestamp] = [:]
 
         mutating func note(_ rules: [AlertRule], at now: Timestamp) {
@@ -55,14 +55,14 @@ package final class RuleRegistry: Sendable {
         state.withLock { state in state.rules.filter { rule in state.knownSince[rule.name].map { now - $0 > wait } ?? true } }
     }
 
-    /// What is to be said about the files as they are now; with errors, `rules` are older than the files.
+    /// Errors and warnings about the files as they are now; with errors, `rules` are older than the files.
     package var findings: [Finding] { state.withLock { $0.findings } }
 
     package var isBroken: Bool { findings.contains { $0.severity == .error } }
 
     package subscript(name: String) -> AlertRule? { rules.first { $0.name == name } }
 
-    /// Looks whether a file changed since the last look, and reads all files if so.
+    /// Reads all files again if one changed since the last call.
     package func refresh() {
         guard let directory else { return }
         let stamp = DirectoryStamp.of("\(directory.path)/rules")

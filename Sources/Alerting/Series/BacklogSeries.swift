@@ -18,7 +18,7 @@ package struct BacklogSample: Sendable, Hashable {
 /// What waits, by provider; every provider is named, also when nothing waits for it.
 package typealias BacklogSampling = @Sendable (Timestamp) async throws -> [BacklogSample]
 
-/// Keeps `sendBacklogMinutes`: one sample for each minute in which somebody evaluates.
+/// Keeps `sendBacklogMinutes`: one sample for each minute in which an instance evaluates.
 enum BacklogSeries {
     static let name = "backlog"
     private static let retention = Duration.seconds(35 * 86_400)

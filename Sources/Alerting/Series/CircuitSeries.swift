@@ -2,7 +2,7 @@ import AlertRules
 import Postgres
 package import PushContract
 
-/// An open circuit as the sending side knows it.
+/// An open circuit, as `Delivery` reports it.
 package struct CircuitSample: Sendable, Hashable {
     package var circuitId: Int64
     /// What the deliveries it blocks would fail with.
@@ -51,7 +51,7 @@ package typealias CircuitSampling = @Sendable (_ since: Timestamp) async throws 
 /// Keeps `circuitMinutes`: what each open circuit blocked in each minute.
 enum CircuitSeries {
     static let name = "circuits"
-    /// How far back minutes without a sample are filled: a refusal is known from its beginning.
+    /// How far back minutes without a sample are filled: the beginning of a circuit is stored.
     static let reach = Duration.seconds(14 * 86_400)
     private static let retention = Duration.seconds(35 * 86_400)
 

@@ -5,11 +5,11 @@ import PushContract
 
 /// Keeps `providerCodeDays`: which codes without a reason were seen on which day.
 ///
-/// Reads attempts with an unknown reason through their own index, a bounded number of them in each step, so that a storm of them
-/// cannot hold up evaluation: in a storm the first minute of a rare code may be noted late.
+/// Reads attempts with an unknown reason through their own index, a bounded number in each step, so that many of them do not delay
+/// evaluation; then the first minute of a rare code may be recorded late.
 struct CodeSeries {
     static let name = "codes"
-    /// A new installation looks back this far, once.
+    /// How far back a new installation reads, once.
     private static let firstLook = 14 * 1440
     private static let step = 1440
     private static let maxRows = 20_000

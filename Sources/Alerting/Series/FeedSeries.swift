@@ -22,10 +22,10 @@ package struct FeedSample: Sendable, Hashable {
 /// The sources of all live subjects.
 package typealias FeedSampling = @Sendable (Timestamp) async throws -> [FeedSample]
 
-/// Keeps `feedMinutes`: one sample for each feed and minute in which somebody evaluates.
+/// Keeps `feedMinutes`: one sample for each feed and minute in which an instance evaluates.
 enum FeedSeries {
     static let name = "feeds"
-    /// How long it is written of a feed that none of its subjects is live any more: longer than any rule looks for a recovery.
+    /// How long samples of a feed without live subjects are written: longer than any rule needs for a recovery.
     private static let over = Duration.seconds(2 * 3600)
     private static let retention = Duration.seconds(35 * 86_400)
 

@@ -11,7 +11,7 @@ struct ReregistrationSeries {
     static let reregistrationWindow = 1440
     /// From the beginning of an hour to the minute in which its group is known, late rows included.
     static let known = 60 + reregistrationWindow + 10
-    /// Hours that one pass does, so that a catch-up does not hold up evaluation.
+    /// Hours that one pass does, so that a catch-up does not delay evaluation.
     private static let maxHours = 2
     private static let slices = 20
     private static let maxPerSlice = 2000
@@ -92,7 +92,8 @@ struct ReregistrationSeries {
         return try await transaction.query(
             """
             SELECT provider, app, uid, goneAt FROM (
-                SELECT DISTINCT ON (provider, uid, tokenHash) provider::text, coalesce(app, '') AS app, uid, tokenHash, attemptedAt AS goneAt
+                SELECT DISTINCT ON (provider, uid, tokenHash) provider::text, coalesce(app, '') AS app, uid, tokenHash,
+                       attemptedAt AS goneAt
                 FROM (\(Query.together(slices))) AS sampled
                 WHERE reasonCode = 'token_not_registered' AND eventType = 'send'
                 ORDER BY provider, uid, tokenHash, attemptedAt
@@ -104,7 +105,7 @@ struct ReregistrationSeries {
         }
     }
 
-    /// The places of those that registered again in time. A device is the person and the app: a new token has another hash.
+    /// The positions of those that registered again in time. A device is the person and the app: a new token has another hash.
     private func registered(_ devices: [Device], in transaction: any PostgresSession) async throws -> Set<Int> {
         let rows = try await transaction.query(
             """

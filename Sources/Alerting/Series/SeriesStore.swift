@@ -2,7 +2,7 @@ import AlertRules
 import Postgres
 import PushContract
 
-/// Reads the minutes of rules that look at something else than the rollups.
+/// Reads the minutes of rules on other series than the rollups.
 ///
 /// Live evaluation and backtests read the same tables, which are never changed for minutes that are over: the same data, the same alerts.
 enum SeriesStore {

@@ -21,7 +21,7 @@ package struct SilenceMatcher: Sendable, Hashable, Codable {
     }
 }
 
-/// A stretch of time in which matching alerts are recorded but not delivered.
+/// A period in which matching alerts are recorded but not notified.
 package struct AlertSilence: Sendable, Hashable {
     package var id: UUID
     package var matchers: [SilenceMatcher]
@@ -61,7 +61,8 @@ package struct AlertSilence: Sendable, Hashable {
 }
 
 extension Alert {
-    /// With the silence that mutes it now; nil where that has not changed. `isDue`: its receivers are to be notified, as it is not muted any more.
+    /// With the silence that mutes it now; nil where that has not changed. `isDue`: it is not muted any more, so its receivers are
+    /// notified.
     func silenced(by silences: [AlertSilence]) -> (alert: Alert, isDue: Bool)? {
         var alert = self
         alert.silencedBy = silences.first { $0.matches(labels) }?.id

@@ -15,8 +15,8 @@ package enum SilenceStore {
         )
     }
 
-    /// Whether the same silence, for as long, was added by the same person less than a minute ago and is active. One transaction at a time
-    /// may ask until it ends: a double click sends both forms at once.
+    /// Whether the same silence, for as long, was added by the same person less than a minute ago and is active. Locks the table
+    /// until the transaction ends: a double click sends both forms at once.
     static func isRepeated(_ silence: AlertSilence, in transaction: PostgresTransaction) async throws -> Bool {
         try await transaction.execute("LOCK TABLE alertSilences IN SHARE ROW EXCLUSIVE MODE")
         let same = try await transaction.query(
@@ -52,7 +52,8 @@ package enum SilenceStore {
         ).map(AlertSilence.init(row:))
     }
 
-    /// Ends it now; what it suppressed is delivered with the next evaluation. The silence as it was; nil when there is none, or it has ended.
+    /// Ends it now; the alerts that it muted are notified with the next evaluation. Returns the silence as it was; nil when there is none,
+    /// or it has ended.
     static func end(_ id: UUID, at now: Timestamp, in transaction: PostgresTransaction) async throws -> AlertSilence? {
         let silence = try await transaction.query(
             """

@@ -6,8 +6,8 @@ package import PushContract
 
 /// A marked alert through every receiver, to verify that notifications reach on-call.
 ///
-/// It passes through alert, transitions, notifications and the notifier of a running service as every alert does; only the evaluator and the
-/// routes are skipped.
+/// It has an alert, transitions and notifications, which the notifier of a running service delivers as those of every alert; only the
+/// evaluator and the routes are skipped.
 package enum TestNotification {
     package static let rule = "PushwatchTestNotification"
 
@@ -80,8 +80,8 @@ package enum TestNotification {
         )[0].decode(Bool.self)
     }
 
-    /// Withdraws what was not delivered in time: a notification that arrives after the test would only surprise. Who may have been notified of
-    /// the alert is notified of its end all the same.
+    /// Withdraws what was not delivered in time: a notification that arrives after the test would only confuse people. Receivers that may
+    /// have been notified of the alert are still notified of its end.
     package static func withdraw(_ id: UUID, at now: Timestamp, on session: any PostgresSession) async throws {
         try await session.execute(
             """
@@ -100,7 +100,7 @@ package enum TestNotification {
             .map { try $0.decode(String.self) }
     }
 
-    /// No evaluator decided.
+    /// In place of an evaluator's lease.
     private static let lease = AlertLease(name: "testNotification", holder: "testNotification", epoch: 0)
 
     private static func ended(_ alert: Alert, _ now: Timestamp) -> Alert {

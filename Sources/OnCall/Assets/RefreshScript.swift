@@ -1,6 +1,6 @@
 /// The one script: loads the new contents of pages that change, and stores the reader's time zone in a cookie. Every page works without it.
 ///
-/// It never moves what is under the finger: nothing is replaced while a pointer is down or was moved, a key pressed or the page scrolled a
+/// It never moves what the reader is using: nothing is replaced while a pointer is down or was moved, a key pressed or the page scrolled a
 /// moment ago, nor, for up to a minute, while something pressable is pointed at or has the focus, or text is selected. After replacing, the
 /// part that was at the top of the screen is there again; what was unfolded stays so, and the focus is where it was.
 enum RefreshScript {

@@ -1,9 +1,9 @@
 import PushContract
 import ServiceKit
 
-/// What all charts share: size, scales, grid, labels and the words for people who do not see it.
+/// What all charts share: size, scales, grid, labels and the description for screen readers.
 ///
-/// The chart is as wide as its place and of fixed height. Text keeps its size at every width, since only the shapes are stretched.
+/// The chart is as wide as its container and of fixed height. Text keeps its size at every width, since only the shapes are stretched.
 struct ChartFrame {
     static let height = 172.0
     private static let plotTop = 20.0

@@ -3,13 +3,13 @@ import Alerting
 import PushContract
 import ServiceKit
 
-/// Four weeks of a rule as two queues: above what the rule as it is now would have raised, below what was raised, hollow where somebody
-/// called it noise. Where the two differ, the rule was changed, or the data came late.
+/// Four weeks of a rule as two rows: above the alerts that the rule as it is now would have raised, below those that were raised, hollow
+/// where a person marked one as noise. Where the two differ, the rule was changed, or the data came late.
 struct RuleTimelineChart {
     private static let rowHeight = 9.0
     private static let gap = 3.0
     private static let height = 2 * rowHeight + gap + 4
-    /// Shorter alerts than this part of the strip would not be seen.
+    /// The smallest width of an alert, so that short ones are visible.
     private static let narrowest = 0.6
 
     let past: [RulesData.Past]

@@ -5,8 +5,8 @@ import Logging
 import Postgres
 import PushContract
 
-/// Answers errors of a page, and of finding out who asks for it, with a page instead of a problem document. Callers that do not prefer HTML
-/// get the document. Within authentication the page has the navigation and names its reader.
+/// Answers errors of a page, and of the authentication of its reader, with a page instead of a problem document. Callers that do not prefer
+/// HTML get the document. Within authentication the page has the navigation and names its reader.
 struct PageFaults: RouterMiddleware {
     typealias Context = PushwatchContext
 
@@ -25,7 +25,7 @@ struct PageFaults: RouterMiddleware {
             context.logger.warning("page failed", metadata: ["reason": "\(error)"])
             return page(error.pageTitle, error.pageDetail(isForm: request.isForm), status: .serviceUnavailable, request, context)
         } catch let error where !(error is CancellationError) {
-            // Of what is no problem yet, the one that other callers get: it has nothing from inside.
+            // Other errors become the problem that other callers get, without internal details.
             let problem = Problem.from(error) { _ in nil }
             if !(error is Problem), problem.status.kind == .serverError {
                 context.logger.error("page failed", metadata: ["reason": "\(error)"])
@@ -72,7 +72,7 @@ struct PageFaults: RouterMiddleware {
             title: title,
             detail: detail,
             requestId: context.requestId,
-            // What a form led to cannot be asked for again by its address.
+            // The answer to a form cannot be requested again by its address.
             isPassing: status == .serviceUnavailable && !request.isForm,
             // The address of a form, after a reload: the page that has it is above.
             back: request.isForm || status == .methodNotAllowed ? ReturnPath(ofForm: request) : .home,

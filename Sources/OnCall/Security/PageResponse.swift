@@ -1,10 +1,11 @@
 import HTTPTypes
 import Hummingbird
 
-/// An HTML answer with the headers that keep it closed: no script but our own, nothing from elsewhere, not in a frame, not in a cache.
+/// An HTML answer with restrictive headers: no script but our own, nothing from other sites, no frame, no cache.
 enum PageResponse {
     static let contentSecurityPolicy =
-        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; "
+            + "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
     static func html(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
         var headers = common

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Where somebody goes after signing in: a path of this site, never another site.
+/// Where a reader goes after signing in: a path of this site, never another site.
 struct ReturnPath: Hashable {
     let path: String
 

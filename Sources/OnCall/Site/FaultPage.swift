@@ -9,7 +9,7 @@ struct FaultPage {
     /// The page that has the form; nil for the first page.
     let back: String?
 
-    /// - Parameter person: nil where it is not known who asks.
+    /// - Parameter person: nil where the reader is not known.
     init(
         title: String,
         detail: String,

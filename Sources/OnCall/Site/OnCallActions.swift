@@ -32,7 +32,7 @@ struct OnCallActions: Sendable {
         try await SilenceStore.end(id, recording: audit, on: pool)
     }
 
-    /// Accepting twice is fine: the first one stays.
+    /// Idempotent: the first acceptance stays.
     func accept(_ alert: Alert, reason: String, recording audit: AuditRecorder) async throws {
         _ = try await AcceptanceStore.accept(alert, reason: reason, recording: audit, on: pool)
     }
@@ -61,7 +61,7 @@ struct OnCallActions: Sendable {
         try await sends.closeCircuit(id, recording: audit)
     }
 
-    /// Ending a pause that is over is fine.
+    /// Does nothing when the pause is over.
     func endPause(_ provider: Provider, app: String, recording audit: AuditRecorder) async throws {
         _ = try await sends.endPause(provider: provider, app: app, recording: audit)
     }

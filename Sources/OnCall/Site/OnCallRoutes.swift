@@ -42,7 +42,7 @@ package struct OnCallRoutes: Sendable {
                 page.access,
                 middleware: [ZoneOfReader(), faults]
             ) { [self] request, context -> Response in
-                // Here it is known who asks; outside, what finding that out throws is answered.
+                // Here the reader is known; errors of authentication are answered outside.
                 try await faults.handle(request, context: context) { try await answer(page, $0, $1) }
             }
         }
@@ -69,7 +69,7 @@ package struct OnCallRoutes: Sendable {
         }
         let answer = try? await PageSource.$age.withValue(age) { try await page.answer(call(request, context, replica.site)) }
         if let answer, answer.status != .notFound { return answer }
-        // What is asked for is newer than what the replica shows, its replay ended a statement, or it is away since the last look.
+        // What is requested is newer than the replica, its replay ended a statement, or it is away since the last check.
         replica.watch.noteFallback()
         return nil
     }

@@ -6,9 +6,9 @@ struct PageFrame {
     enum State { case calm, alarmed }
 
     let title: String
-    /// Without a script the whole page is loaded anew that often; nil: never.
+    /// Without a script the whole page is loaded again after so long; nil: never.
     let refreshSeconds: Int?
-    /// With it the contents are.
+    /// With a script, the contents are.
     let freshSeconds: Int?
     let stylesheet: String
     let script: String

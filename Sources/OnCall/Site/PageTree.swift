@@ -1,6 +1,6 @@
 import ServiceKit
 
-/// A page's model as dictionaries and arrays, its texts as people may safely read them.
+/// A page's model as dictionaries and arrays, its texts without characters that could deceive readers.
 ///
 /// Mustache reflects on a whole object for each field that a template names; in a table of a hundred rows that took most of a page's time.
 /// Here each object is reflected on once. A field that is nil is left out, as Mustache itself treats it.

@@ -54,8 +54,7 @@ struct AlertBench {
                 rules: RuleRegistry(rules: rules + [Self.rule], logger: logger),
                 receivers: receivers,
                 logger: logger,
-                now: clock.now,
-                databaseNow: clock.now
+                now: clock.now
             )
             let notifier = Notifier(
                 pool: pool,

@@ -13,7 +13,7 @@ import Testing
 struct AlertmanagerTests {
     private struct Parts: Sendable {
         var pool: PostgresPool
-        var clock: HandClock
+        var clock: ManualClock
         var notifier: Notifier
         var service: AlertmanagerResender
         var url: String
@@ -27,7 +27,7 @@ struct AlertmanagerTests {
             return alerts.compactMap { ($0["labels"] as? [String: String])?["alertname"] }
         }
 
-        /// What Alertmanager tells its own receiver next.
+        /// The next notification of Alertmanager to its own receiver.
         func next() async -> String? {
             for await message in hook.messages { return message.status }
             return nil
@@ -40,7 +40,7 @@ struct AlertmanagerTests {
             try await withHook(hook) { hookURL in
                 let alertmanager = try RealAlertmanager(hook: hookURL)
                 defer { withExtendedLifetime(alertmanager) {} }
-                let clock = HandClock()
+                let clock = ManualClock()
                 // The second member is down: one that takes it is enough.
                 let cluster = AlertmanagerCluster(members: [alertmanager.url, "http://127.0.0.1:1"])
                 let receivers = [ReceiverConfiguration(AlertmanagerReceiver(name: "am", cluster: cluster))]
@@ -78,7 +78,7 @@ struct AlertmanagerTests {
             #expect(await parts.service.resend() == 1)
             #expect(try await parts.active() == [])
             #expect(parts.hook.got.map(\.status) == ["firing", "resolved"])
-            // A quarter of an hour later everybody knows.
+            // A quarter of an hour later all members have it.
             parts.clock.advance(.seconds(16 * 60))
             #expect(await parts.service.resend() == 0)
         }
@@ -87,11 +87,11 @@ struct AlertmanagerTests {
     @Test("an outage of ours of 14 minutes resolves nothing; 16 minutes would")
     func outage() async throws {
         try await withAlertmanager { (parts: Parts) async throws -> Void in
-            // Told for the last time 16 minutes ago: forgotten by now.
+            // Posted for the last time 16 minutes ago: expired by now.
             parts.clock.set(.now() - .seconds(16 * 60))
             try await parts.notifier.deliverDue()
             #expect(try await parts.active() == [])
-            // Told for the last time 14 minutes ago: still there.
+            // Posted for the last time 14 minutes ago: still there.
             parts.clock.set(.now() - .seconds(14 * 60))
             #expect(await parts.service.resend() == 1)
             #expect(try await parts.active() == ["ProviderUnavailable"])
@@ -120,7 +120,7 @@ struct AlertmanagerTests {
     }
 
     private func resolve(_ pool: PostgresPool) async throws {
-        let clock = HandClock((Traffic.start + 60).timestamp + .seconds(60))
+        let clock = ManualClock((Traffic.start + 60).timestamp + .seconds(60))
         try await expireLeases("evaluator", on: pool)
         try await RuleEvaluator.forTest(pool, clock: clock).evaluate(minutes: 60)
     }
@@ -131,14 +131,14 @@ struct AlertmanagerResenderTests {
     @Test("an alert that ends while it is being sent as firing is sent as resolved right after")
     func race() async throws {
         try await withDatabase { pool in
-            let clock = HandClock()
+            let clock = ManualClock()
             let receivers = [ReceiverConfiguration(AlertmanagerReceiver(name: "am", cluster: AlertmanagerCluster(members: ["http://am"])))]
             try await fireOnce(pool, receivers: receivers, clock: clock)
-            let told = Mutex<[String]>([])
+            let posted = Mutex<[String]>([])
             let record: @Sendable (OutboundRequest) throws -> OutboundResponse = { request in
                 let alerts = try JSONSerialization.jsonObject(with: Data(request.body)) as? [[String: Any]]
                 let end = Timestamp(rfc3339: alerts?.first?["endsAt"] as? String ?? "") ?? .now()
-                told.withLock { $0.append(end > clock.now ? "firing" : "resolved") }
+                posted.withLock { $0.append(end > clock.now ? "firing" : "resolved") }
                 return OutboundResponse(status: 200)
             }
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { try record($0) }
@@ -150,18 +150,18 @@ struct AlertmanagerResenderTests {
                 logger: .silent,
                 now: { clock.now }
             ) { request in
-                if told.withLock({ $0.count }) == 1 {
+                if posted.withLock({ $0.count }) == 1 {
                     clock.set((Traffic.start + 60).timestamp + .seconds(60))
                     try await expireLeases("evaluator", on: pool)
                     try await RuleEvaluator.forTest(pool, clock: clock).evaluate(minutes: 60)
                     try await notifier.deliverDue()
-                    told.withLock { $0.append("firing, late") }
+                    posted.withLock { $0.append("firing, late") }
                     return OutboundResponse(status: 200)
                 }
                 return try record(request)
             }
             await service.resend()
-            #expect(told.withLock { $0 } == ["firing", "resolved", "firing, late", "resolved"])
+            #expect(posted.withLock { $0 } == ["firing", "resolved", "firing, late", "resolved"])
         }
     }
 }

@@ -111,7 +111,7 @@ struct EmailTests {
             var box = try mailbox("smtp://localhost:\(server.port)")
             box.encryption = .off
             let receivers = [ReceiverConfiguration(EmailReceiver(name: "mail", mailbox: box))]
-            let clock = HandClock()
+            let clock = ManualClock()
             try await fireOnce(pool, receivers: receivers, clock: clock)
             let notifier = Notifier.forTest(pool, receivers: receivers, clock: clock) { _ in throw CancellationError() }
             try await notifier.deliverDue()

@@ -61,7 +61,7 @@ struct ReceiverContractTests {
                     }
                     #expect(requests.count == (thread == nil ? 1 : 2))
                     for var request in requests {
-                        // The method stands in the path; the listener has one.
+                        // The method is in the path; the listener has one.
                         request.url = url
                         let response = try await client.send(request)
                         #expect(receiver.verdict(on: response, now: now) == .delivered, "\(String(decoding: response.body, as: UTF8.self))")
@@ -141,7 +141,7 @@ struct ReceiverContractTests {
             let client = TestHTTP()
             try await withHook(chat) { chatURL in
                 try await withHook(pager) { pagerURL in
-                    let clock = HandClock()
+                    let clock = ManualClock()
                     let receivers = [
                         ReceiverConfiguration(SlackReceiver(name: "chat", url: chatURL)),
                         ReceiverConfiguration(
@@ -172,7 +172,7 @@ struct ReceiverContractTests {
             let hook = Hook(checking: { got in Hook.Answer(status: 400, body: "bad: " + String(decoding: got.body, as: UTF8.self)) })
             let client = TestHTTP()
             try await withHook(hook) { url in
-                let clock = HandClock()
+                let clock = ManualClock()
                 let key = "s3cretkeys3cretkeys3cretkeys3cre"
                 let receivers = [ReceiverConfiguration(PagerDutyReceiver(name: "pager", routingKey: key, url: url))]
                 try await fireOnce(pool, receivers: receivers, clock: clock)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("One alert as each receiver gets it")
 struct ReceiverPageTests {
-    /// The golden files are held against the receivers' own code by the tests beside this one.
+    /// Other tests compare the golden files with the receivers' code.
     @Test(
         "docs/alert-receivers.md shows what the receivers send, byte for byte",
         arguments: ["slack", "pagerduty", "alertmanager", "webhook", "ntfy", "email"]
@@ -11,7 +11,7 @@ struct ReceiverPageTests {
     func page(_ receiver: String) throws {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let page = try String(contentsOf: tests.appendingPathComponent("../docs/alert-receivers.md"), encoding: .utf8)
-        // Those that are told of several alerts at once are shown with that too.
+        // Receivers that group alerts are shown with a group too.
         for kind in ["firing", "resolved"] + (["pagerduty", "alertmanager"].contains(receiver) ? [] : ["group"]) {
             let name = "\(receiver)-\(kind)." + (receiver == "email" ? "eml" : "json")
             let golden = try String(contentsOf: tests.appendingPathComponent("Golden/\(name)"), encoding: .utf8)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Stand-ins for services that cannot run here: each holds a message against the documented limits and answers as the service would.
+/// Fakes of services that cannot run here: each checks a message against the documented limits and answers as the service would.
 enum Contracts {
     /// Slack incoming webhook.
     @Sendable static func slack(_ got: Hook.Got) -> Hook.Answer {

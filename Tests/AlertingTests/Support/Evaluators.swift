@@ -7,8 +7,8 @@ import PushContract
 import Synchronization
 import TestDatabase
 
-/// A wall clock that stands where a test puts it.
-final class HandClock: Sendable {
+/// A wall clock that a test sets.
+final class ManualClock: Sendable {
     private let moment: Mutex<Timestamp>
 
     init(_ moment: Timestamp = Traffic.start.timestamp) { self.moment = Mutex(moment) }
@@ -20,7 +20,7 @@ final class HandClock: Sendable {
 }
 
 /// Every sleep ends at once, until its task is cancelled.
-struct RestlessClock: Clock {
+struct ImmediateClock: Clock {
     var now: ContinuousClock.Instant { .now }
     var minimumResolution: Duration { .zero }
 
@@ -36,7 +36,7 @@ extension RuleEvaluator {
         _ pool: PostgresPool,
         _ rules: [AlertRule] = [Rules.provider5xx],
         receivers: [ReceiverConfiguration] = [.log],
-        clock: HandClock = HandClock(),
+        clock: ManualClock = ManualClock(),
         leaseDuration: Duration = .seconds(60),
         sleeps: any Clock<Duration> = ContinuousClock(),
         logger: Logger = .silent,
@@ -50,8 +50,7 @@ extension RuleEvaluator {
             backlog: backlog,
             logger: logger,
             clock: sleeps,
-            now: { clock.now },
-            databaseNow: { clock.now }
+            now: { clock.now }
         )
     }
 

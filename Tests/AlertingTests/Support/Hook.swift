@@ -41,7 +41,7 @@ final class Hook: Sendable {
         (silentRequest, announceSilent) = AsyncStream.makeStream()
     }
 
-    /// A fake that holds every message against the contract of what it stands for.
+    /// A fake that checks every message against the contract of the service that it replaces.
     init(checking check: @escaping @Sendable (Got) -> Answer) {
         answers = Mutex([])
         self.check = check

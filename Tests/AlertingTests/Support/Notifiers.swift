@@ -9,7 +9,7 @@ extension Notifier {
     static func forTest(
         _ pool: PostgresPool,
         receivers: [ReceiverConfiguration],
-        clock: HandClock,
+        clock: ManualClock,
         leaseDuration: Duration = .seconds(60),
         claimDuration: Duration = .seconds(60),
         send: @escaping AlertHTTP
@@ -31,7 +31,7 @@ extension Notifier {
 }
 
 /// An outbox with one alert firing since 12:20 (and resolved, if asked), as the evaluator writes it.
-func fireOnce(_ pool: PostgresPool, receivers: [ReceiverConfiguration], clock: HandClock, resolved: Bool = false) async throws {
+func fireOnce(_ pool: PostgresPool, receivers: [ReceiverConfiguration], clock: ManualClock, resolved: Bool = false) async throws {
     let traffic = try await Traffic(pool)
     try await traffic.add(0..<20, attempts: 100, bad: 1)
     try await traffic.add(20..<35, attempts: 100, bad: 6)

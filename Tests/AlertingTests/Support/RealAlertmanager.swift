@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Debian's Alertmanager, which tells `hook` at once of what fires and what is resolved.
+/// Debian's Alertmanager, which notifies `hook` at once of what fires and what is resolved.
 final class RealAlertmanager {
     private static let path = "/usr/bin/prometheus-alertmanager"
     static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }

@@ -14,7 +14,7 @@ package struct AbsenceCondition: Sendable, Hashable {
     package var resolveAfter = RuleDuration(minutes: 10)
     /// … with at least this many successes in it.
     var minSuccesses: Int64 = 10
-    /// How far back successes may be looked for in low traffic, never before the condition was last met.
+    /// How far back successes may be searched in low traffic, never before the condition was last met.
     package var resolveWithin = RuleDuration(minutes: 120)
 
     /// Minutes: how far the time may grow where `duration` contains fewer than `minAttempts` failures and no success.

@@ -14,8 +14,8 @@ struct AbsenceDecision: Decision {
 
     /// The time without a success that contains enough failures: `for`, and in low traffic up to `longest`.
     ///
-    /// Without the longer window, at about one attempt a minute it would be chance whether ten failures fall into ten minutes, and a ratio rule
-    /// with a longer `for` could page before this one does.
+    /// At about one attempt a minute it is chance whether ten failures are in ten minutes: without the longer window, a ratio rule with a
+    /// longer `for` could page before this one does.
     private func failing(endingAt minute: Minute) -> WindowCounts? {
         for length in condition.duration.minutes...condition.longest {
             let window = series.evidence(endingAt: minute, minutes: length)

@@ -10,8 +10,8 @@ extension BacklogCondition {
         }
     }
 
-    /// Six hundred a minute come in and a little more could go out. Campaigns of five times the threshold come every three hours, in turn at
-    /// once and over ten minutes, and are worked off within a quarter of an hour.
+    /// 600 are added each minute, and a few more could be sent. Campaigns of five times the threshold come every three hours, in turn at
+    /// once and over ten minutes, and are sent within a quarter of an hour.
     private static func queue(minutes: Int, threshold: Int64, onset: Int?, _ random: inout SeededGenerator) -> [AttemptCounts] {
         var waiting: Int64 = 0
         return (0..<minutes).map { minute in
@@ -22,7 +22,7 @@ extension BacklogCondition {
         }
     }
 
-    /// What a campaign adds in a minute; `out` goes out meanwhile.
+    /// What a campaign adds in a minute in which `out` are sent.
     private static func campaign(_ minute: Int, threshold: Int64, _ out: Int64) -> Int64 {
         switch minute % 360 {
         case 240: 5 * threshold

@@ -1,12 +1,12 @@
-/// `backlog/1`: what waits to be sent is much, and has been growing for the whole of a time.
+/// `backlog/1`: many deliveries wait, and their number has grown for the whole duration.
 ///
-/// Its minutes are samples of the backlog: `attempts` counts samples, `bad` is what waited.
+/// Its minutes are samples of the backlog: `attempts` counts samples, `bad` is how many waited.
 package struct BacklogCondition: Sendable, Hashable {
     package var of = AttemptFilter([:])
-    /// What must wait now, strictly more than this.
+    /// How many must wait now, strictly more than this.
     package var above: Int64
     package var duration: RuleDuration
-    /// By how much what waits now must lie above the first third of the time, at least.
+    /// By what part the number that waits now must exceed that of the first third of the duration, at least.
     var growsBy = Fraction(1, 5)
     package var resolveAfter = RuleDuration(minutes: 10)
 

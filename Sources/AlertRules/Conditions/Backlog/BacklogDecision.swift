@@ -1,8 +1,8 @@
 /// `backlog/1` over one group: samples of a backlog.
 ///
-/// A minute grows when more than the threshold waits, and more than a third of the time before: the comparison over a third lets a queue breathe, and
-/// growth below the threshold is ignored, so that a campaign into a small queue does not find half of the time grown already by chance. A
-/// minute without a sample says nothing.
+/// A minute grows when more than the threshold waits, and more than a third of the duration earlier. The comparison over a third allows
+/// short fluctuations; growth below the threshold is ignored, since a small queue grows by chance half of the time. Minutes without a
+/// sample are left out.
 struct BacklogDecision: Decision {
     let condition: BacklogCondition
     let series: MinuteSeries
@@ -29,8 +29,8 @@ struct BacklogDecision: Decision {
         return now > condition.above && now > then
     }
 
-    /// More goes out than comes in: less waits than at some minute of the last third. What was filled for a while and is worked off since looks
-    /// grown for as long again.
+    /// More is sent than is added: less waits than at some minute of the last third. Without this a queue that is being worked off would
+    /// count as grown for as long as it took to fill.
     private func isDraining(at minute: Minute) -> Bool {
         guard let now = value(at: minute) else { return false }
         return (1...third).contains { (value(at: minute - $0) ?? 0) > now }

@@ -7,7 +7,7 @@ extension BaselineCondition: Condition {
     var decidesEvery: Int { version == .one ? every.minutes : Baseline2.slot }
     var lookback: Int { version == .one ? longestWindow.minutes : Baseline2.rungs[Baseline2.rungs.count - 1].minutes }
 
-    /// While it learns, it is compared with a fixed share.
+    /// In the learning period, the share is compared with a fixed one.
     func threshold(at level: Evidence.Level) -> Fraction {
         switch level {
         case .learning: warnAbove ?? above
@@ -16,10 +16,11 @@ extension BaselineCondition: Condition {
         }
     }
 
-    /// Days before a minute that may have a say in what is decided about it.
+    /// Days before a minute on which the decision about it may depend.
     package var knownDays: Int { version == .one ? referenceDays + (longestWindow.minutes + gap.minutes) / 1440 + 1 : Baseline2.knownDays }
 
-    /// Days that are folded before the first minute of interest: alerts of that time teach nothing, and may still be open.
+    /// Days that are folded before the first minute of interest: alerts of that time exclude their hours from training, and may still be
+    /// open.
     package var warmUpDays: Int { version == .one ? 3 : Int(Baseline2.searchedDays) }
 
     func summary(_ words: (RuleDuration) -> String) -> String {

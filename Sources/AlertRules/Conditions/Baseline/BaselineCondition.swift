@@ -12,7 +12,7 @@ package struct BaselineCondition: Sendable, Hashable {
     package var of = AttemptFilter()
     /// Observed must be strictly above this multiple of expected.
     package var above: Fraction
-    /// Whole UTC days the baseline is learned from. Version 1, as everything else up to `longerWindows`, `minExpected` and `every`.
+    /// Whole UTC days that the baseline is trained on. Of version 1 alone, as everything up to `longerWindows`, `minExpected` and `every`.
     package var reference = RuleDuration(minutes: 7 * 1440)
     package var window = RuleDuration(minutes: 60)
     /// Longer windows, tried in order while fewer than `minExpected` bad attempts are expected.

@@ -1,9 +1,9 @@
 /// The level of an alert, as a person accepts it.
 enum BaselineLevel {
-    /// What of each stratum would have to be expected, so that exactly what a window contains is expected.
+    /// The share of each stratum by which exactly the bad attempts of a window are expected.
     ///
-    /// A stratum in which hardly a failure was expected is drawn towards the level it would have had it risen as the group has: with the weight
-    /// of one expected failure. One without attempts is left out. `usual`: the healthy share of each stratum.
+    /// A stratum with few expected failures is shrunk towards the level that it would have if it had risen as the group has, with the
+    /// weight of one expected failure. One without attempts is left out. `usual`: the healthy share of each stratum.
     static func shares(in window: WindowCounts, of history: GroupHistory, usual: [Double]) -> [FrozenShare] {
         let counts = history.strata.map { $0.series.window(endingAt: window.last, minutes: window.minutes) }
         let observed = counts.reduce(0) { $0 + $1.bad }

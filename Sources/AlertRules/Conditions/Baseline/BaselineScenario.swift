@@ -60,8 +60,8 @@ package struct BaselineScenario: Sendable {
             let onset = Self.learning + Int.random(in: 0..<1440, using: &random)
             let history = traffic(minutes: onset + Self.faultMinutes, volume, fault: (onset, factor), &random)
             return firings(rule, history).first { $0 > onset }.map { $0 - onset }
-        }.sorted()
-        return Detection(found: Double(delays.count) / Double(faults), medianDelay: delays.isEmpty ? nil : delays[delays.count / 2])
+        }
+        return Detection(found: Double(delays.count) / Double(faults), medianDelay: delays.upperMedian)
     }
 
     private func firings(_ rule: AlertRule, _ history: GroupHistory) -> [Int] {

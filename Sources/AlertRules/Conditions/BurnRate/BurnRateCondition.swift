@@ -1,4 +1,4 @@
-/// `burn-rate/1`: attempts fail so often that the error budget of an objective is used up too fast, over a long window and still in a short one.
+/// `burn-rate/1`: so many attempts fail that the error budget of an objective is used up too fast, in a long window and in a short one.
 package struct BurnRateCondition: Sendable, Hashable {
     package let reasons: [String]
     package var of = AttemptFilter()
@@ -10,7 +10,7 @@ package struct BurnRateCondition: Sendable, Hashable {
     package let threshold: Fraction
     package let long: RuleDuration
     package let short: RuleDuration
-    /// What the long window must hold: a handful of failures is no incident, whatever its share.
+    /// What the long window must contain: a handful of failures is no incident, whatever their share.
     package var minAttempts: Int64 = 100
     package var minBad: Int64 = 10
     /// The chance of so few failures while the incident goes on must be below this to end an alert.

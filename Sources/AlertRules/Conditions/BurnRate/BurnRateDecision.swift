@@ -1,7 +1,7 @@
 /// `burn-rate/1` over one group.
 ///
-/// The long window proves that much of the budget is gone, the short one that it still goes: an incident that is over does not page, and an alert
-/// ends soon after its cause.
+/// The long window proves that much of the budget is used up, the short one that it still is: an incident that is over does not page, and
+/// an alert ends soon after its cause.
 struct BurnRateDecision: Decision {
     let condition: BurnRateCondition
     let series: MinuteSeries
@@ -20,8 +20,8 @@ struct BurnRateDecision: Decision {
         series.changePoint(in: onset.window) { Double($0.bad) - condition.threshold.double * Double($0.attempts) }
     }
 
-    /// The short window has been good for its length, and the incident would have shown since the condition was last met; at last, the whole
-    /// long window is good.
+    /// The short window has been good for its length, and the incident would have been visible since the condition was last met; or the
+    /// whole long window is good.
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         let since = minute - alert.lastSet
         let length = condition.short.minutes
@@ -42,7 +42,7 @@ struct BurnRateDecision: Decision {
         return EvaluatedWindow(level: .threshold, window: long)
     }
 
-    /// The long window still holds the incident that ended.
+    /// The long window still contains the incident that ended.
     var reopenWithin: Int { condition.long.minutes }
 
     func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {

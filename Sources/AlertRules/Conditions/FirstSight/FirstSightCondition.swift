@@ -1,4 +1,4 @@
-/// `first-sight/1`: a provider answers with a code that is in no table, and has not done so for a long time.
+/// `first-sight/1`: a provider answers with a code that is in no table and was not seen for a long time.
 ///
 /// Its groups are provider and code; a minute of theirs is the first of a day in which the code was seen.
 package struct FirstSightCondition: Sendable, Hashable {
@@ -9,9 +9,9 @@ package struct FirstSightCondition: Sendable, Hashable {
     package var notSeenFor = RuleDuration(minutes: 14 * 1440)
     /// Codes that are in no table on purpose.
     package var ignore: [String] = []
-    /// While less than this is known, every code would be new.
+    /// The learning period: before it ends, every code would be new.
     package var learn = RuleDuration(minutes: 1440)
-    /// How long the alert stays: there is nothing that could be good again.
+    /// How long the alert fires: there is no recovery from a new code.
     package var resolveAfter = RuleDuration(minutes: 1440)
 
     package init() {}

@@ -10,7 +10,7 @@ struct FirstSightDecision: Decision {
         guard counts.attempts > 0, !condition.ignore.contains(history.group[.providerErrorCode] ?? ""),
             let known = history.knownSince, minute - known >= condition.learn.minutes
         else { return nil }
-        // Codes are kept by day, so the days before this one are looked at, and this one up to now.
+        // Codes are kept by day: those of the days before this one count, and those of this one up to now.
         let before = Minute.firstOf(day: minute.day) - condition.notSeenFor.minutes
         guard history.total.window(endingAt: minute - 1, minutes: minute - before).attempts == 0 else { return nil }
         return EvaluatedWindow(level: .firstSight, window: history.total.evidence(endingAt: minute, minutes: 1))

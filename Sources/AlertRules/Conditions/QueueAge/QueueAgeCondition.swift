@@ -1,4 +1,4 @@
-/// `queue-age/1`: the oldest delivery that could be attempted has waited too long.
+/// `queue-age/1`: the oldest due delivery has waited too long.
 ///
 /// Its minutes are samples of the queue: `attempts` counts samples, `bad` is the age of the oldest due delivery in seconds.
 package struct QueueAgeCondition: Sendable, Hashable {

@@ -33,8 +33,8 @@ struct RatioDecision: Decision {
 
     var reopenWithin: Int { condition.reopenWithin.minutes == 0 ? 0 : max(condition.reopenWithin.minutes, Self.longestReopening) }
 
-    /// In little traffic an alert may end falsely, and fire again much later. Attempts in half of the minutes between could have shown that it
-    /// was over: if they do not, it is the same alert. The minutes that set it do not count, as they are bad whatever was before.
+    /// In little traffic an alert may end falsely and fire again much later. With attempts in half of the minutes between that do not prove
+    /// its end, it is the same alert. The minutes that met the condition do not count, as they are bad either way.
     func reopens(_ closed: ClosedAlert, with onset: EvaluatedWindow, at minute: Minute) -> Bool {
         let elapsed = minute - closed.at
         guard elapsed > condition.reopenWithin.minutes else { return true }

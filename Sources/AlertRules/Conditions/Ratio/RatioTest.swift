@@ -17,12 +17,7 @@ struct RatioMinutes {
 
     var length: Int { condition.duration.minutes }
 
-    /// At least half of the window can be evaluated, and the quorum of those minutes breaches.
-    func hasQuorum(at minute: Minute) -> Bool {
-        let (breaches, evaluable) = verdicts.window(endingAt: minute, minutes: length)
-        let quorum = condition.quorum
-        return 2 * evaluable >= length && Int64(breaches) * quorum.denominator >= quorum.numerator * Int64(evaluable)
-    }
+    func hasQuorum(at minute: Minute) -> Bool { RatioQuorum(condition, verdicts, endingAt: minute).isMet }
 
     /// The share is above the threshold, and so certainly that few attempts are not taken for many.
     func isProven(_ counts: AttemptCounts) -> Bool {

@@ -1,4 +1,4 @@
-/// What one minute says.
+/// What one minute of a group counts as.
 package enum RatioVerdict: String, Sendable, Hashable, Codable {
     /// Nothing was attempted: neither good nor bad.
     case blank

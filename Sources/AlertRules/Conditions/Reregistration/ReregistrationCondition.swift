@@ -9,7 +9,7 @@ package struct ReregistrationCondition: Sendable, Hashable {
     /// The cohorts that are pooled.
     package var window = RuleDuration(minutes: 1440)
     var minDevices: Int64 = 100
-    /// Days before the window that teach what is usual, by the median of their shares.
+    /// Training days before the window: the median of their shares is usual.
     package var reference = RuleDuration(minutes: 7 * 1440)
     var minDevicesPerDay: Int64 = 50
     var minDays = 3

@@ -46,9 +46,7 @@ struct ReregistrationDecision: Decision {
             let counts = series.window(endingAt: first - 1 - day * 1440, minutes: 1440)
             guard counts.attempts >= condition.minDevicesPerDay else { return nil }
             return Double(counts.attempts - counts.bad) / Double(counts.attempts)
-        }.sorted()
-        guard shares.count >= condition.minDays else { return nil }
-        let middle = shares.count / 2
-        return shares.count.isMultiple(of: 2) ? (shares[middle - 1] + shares[middle]) / 2 : shares[middle]
+        }
+        return shares.count >= condition.minDays ? shares.median : nil
     }
 }

@@ -10,7 +10,7 @@ package struct TrafficDropCondition: Sendable, Hashable {
     static let alpha = 0.00001
     /// … and at the end of an alert, that of so many while the drop lasts.
     static let resolveAlpha = 0.001
-    /// In low traffic the good time grows up to so many times `resolve_after`.
+    /// In low traffic the good run grows up to this many times `resolve_after`.
     static let longestFactor = 8
 
     package var of = AttemptFilter()

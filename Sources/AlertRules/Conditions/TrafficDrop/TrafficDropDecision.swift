@@ -20,8 +20,8 @@ struct TrafficDropDecision: Decision {
         return series.changePoint(in: onset.window) { middle - Double($0.attempts) }
     }
 
-    /// The shortest good time since the condition was last met in which the drop would have shown, or a week in which it was not met: then the
-    /// weeks before are like the present, and that is usual now.
+    /// The shortest good run since the condition was last met in which the drop would have been visible, or a week in which it was not met:
+    /// then the present level is usual.
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         let since = minute - alert.lastSet
         var length = condition.resolveAfter.minutes

@@ -1,10 +1,10 @@
-/// What the versions of a baseline rule make of healthy weeks, beginnings, rises and purges, on the same traffic.
+/// How the versions of a baseline rule decide about healthy weeks, beginnings, rises and purges, on the same traffic.
 package struct BaselineIncidents: Sendable {
-    /// What came of some runs.
+    /// The sums over some runs.
     package struct Result: Sendable, Hashable {
         package var runs = 0
         package var weeks = 0.0
-        /// In the judged time, or while the fault lasts.
+        /// In the evaluated time, or while the fault lasts.
         package var pages = 0
         package var tickets = 0
         /// Runs with a page.
@@ -29,7 +29,7 @@ package struct BaselineIncidents: Sendable {
         }
 
         package var found: Double { runs > 0 ? Double(paged) / Double(runs) : 0 }
-        package var medianDelay: Int? { delays.isEmpty ? nil : delays.sorted()[delays.count / 2] }
+        package var medianDelay: Int? { delays.upperMedian }
     }
 
     private static let purgeVolume = 25.0
@@ -49,7 +49,7 @@ package struct BaselineIncidents: Sendable {
         self.runs = runs
     }
 
-    /// Three weeks in which nothing is wrong, after two that are not judged.
+    /// Three weeks in which nothing is wrong, after two that are not evaluated.
     package func healthy(rate: Double, share: Double, seed: UInt64) -> [Result] {
         results(seed) { random in
             (BaselineTraffic(rate: rate, share: share, days: 35).history(&random), 14 * 1440, 35 * 1440)
@@ -79,13 +79,13 @@ package struct BaselineIncidents: Sendable {
             let end = begin + minutes
             var traffic = BaselineTraffic(rate: rate, share: share, days: Self.before + Self.after + minutes / 1440)
             if share > 0 { traffic.shape = { (1, (begin..<end).contains($0) ? multiple : 1) } }
-            // Of nothing there is no multiple.
+            // Zero has no multiple.
             if share == 0 { traffic.fixedShare = { (begin..<end).contains($0) ? multiple * 0.002 : nil } }
             return (traffic.history(&random), begin, end)
         }
     }
 
-    /// Two hours of 25 times the sends, of which a quarter go to tokens that are gone; nine days follow.
+    /// Two hours of 25 times the sends, of which a quarter go to tokens that are no longer registered; nine days follow.
     package func purge(rate: Double, share: Double, seed: UInt64) -> [Result] {
         results(seed) { random in
             let begin = onset(&random)
@@ -102,7 +102,7 @@ package struct BaselineIncidents: Sendable {
         return (Self.before - 1) * 1440 + Int.random(in: 0..<1440 / slot, using: &random) * slot
     }
 
-    /// `make`: traffic, and the minutes that are judged.
+    /// `make`: traffic, and the minutes that are evaluated.
     private func results(
         _ seed: UInt64,
         _ make: (inout SeededGenerator) -> (history: GroupHistory, from: Int, to: Int)

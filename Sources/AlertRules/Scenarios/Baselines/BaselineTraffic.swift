@@ -1,7 +1,7 @@
 import Foundation
 
-/// Synthetic days of one group: a daily curve of ± 60 %, days that differ by 20 % in volume and share, hours by 15 % in share, and on half of the
-/// days an hour of five times the traffic of which half as many again fail.
+/// Synthetic days of one group: a daily curve of ± 60 %, days that differ by 20 % in volume and share, hours by 15 % in share, and on half
+/// of the days an hour of five times the traffic, of which 1.5 times as many fail.
 ///
 /// Counted by slots of five minutes, since a baseline decides no more often.
 struct BaselineTraffic {

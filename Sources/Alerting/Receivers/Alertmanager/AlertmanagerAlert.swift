@@ -2,9 +2,9 @@ import AlertRules
 import Foundation
 import PushContract
 
-/// An alert as Alertmanager's API v2 takes it. The labels are its identity, so they hold neither values nor counts nor versions.
+/// An alert as Alertmanager's API v2 takes it. The labels are its identity, so they contain neither values nor counts nor versions.
 struct AlertmanagerAlert: Encodable, Sendable {
-    /// How long Alertmanager keeps a firing alert it hears nothing more of: an outage of ours shorter than this resolves nothing.
+    /// How long Alertmanager keeps a firing alert that is not sent again: a shorter outage of ours resolves nothing.
     static let lifetime = Duration.seconds(15 * 60)
 
     var labels: [String: String]
@@ -13,7 +13,7 @@ struct AlertmanagerAlert: Encodable, Sendable {
     var endsAt: String
     var generatorURL: String
 
-    /// `staleSince`: since when we could not look whether it still fires.
+    /// `staleSince`: since when the database could not be read, so that it may have ended.
     init(_ message: AlertNotification, now: Timestamp, staleSince: Timestamp? = nil) {
         labels = Dictionary(
             message.labels.filter { !$0.value.isEmpty }.map { (Self.labelName($0.key), $0.value) },
@@ -31,7 +31,7 @@ struct AlertmanagerAlert: Encodable, Sendable {
         startsAt = message.startsAt.rfc3339
         switch message.kind {
         case .firing: endsAt = (now + Self.lifetime).rfc3339
-        // Alertmanager takes an end in the future for a firing alert.
+        // For Alertmanager an alert whose end is in the future is firing.
         case .resolved: endsAt = min(message.endsAt ?? now, now).rfc3339
         }
         generatorURL = message.pageURL

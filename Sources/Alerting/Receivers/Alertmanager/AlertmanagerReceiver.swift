@@ -24,7 +24,7 @@ struct AlertmanagerReceiver: AlertReceiver {
     }
 }
 
-/// Where the members are, and how to get in.
+/// The addresses of the members, and the credentials.
 struct AlertmanagerCluster: Sendable, Hashable {
     /// Each without `/api/v2/alerts`.
     var members: [String]

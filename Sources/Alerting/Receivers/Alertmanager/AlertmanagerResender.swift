@@ -10,8 +10,8 @@ import ServiceLifecycle
 /// Sends firing alerts to every Alertmanager again each minute, so that it neither expires nor resolves them, and resolved alerts for a
 /// quarter of an hour, so that a member that was unavailable receives them.
 ///
-/// Every instance may run one: posts of the same alert merge there. While the database is unavailable, the alerts last known to fire are sent,
-/// marked `stale_since`: only a read that shows the end of an alert resolves it.
+/// Every instance may run one: Alertmanager merges posts of the same alert. While the database is unavailable, the alerts that fired last
+/// are sent, marked `stale_since`: only a read that shows the end of an alert resolves it.
 package actor AlertmanagerResender: Service {
     private let pool: PostgresPool
     private let receivers: ReceiverRegistry
@@ -50,18 +50,18 @@ package actor AlertmanagerResender: Service {
         }.run()
     }
 
-    /// One round: look, post, look once more. Returns how many posts a member took.
+    /// One round: read, post, read again. Returns how many posts a member accepted.
     @discardableResult
     package func resend() async -> Int {
         receivers.refresh()
         let clusters = receivers.set.clusters
         guard !clusters.isEmpty else { return 0 }
-        let staleSince = await look(clusters)
+        let staleSince = await read(clusters)
         let posted = known
         let taken = await post(posted, to: clusters, staleSince: staleSince)
         guard staleSince == nil else { return taken }
         // An alert that ended while it was being sent as firing would fire there until the next round.
-        guard await look(clusters) == nil else { return taken }
+        guard await read(clusters) == nil else { return taken }
         let ended = known.filter { message in
             message.kind == .resolved
                 && posted.contains { $0.kind == .firing && $0.alertId == message.alertId && $0.receiver == message.receiver }
@@ -69,8 +69,8 @@ package actor AlertmanagerResender: Service {
         return taken + (await post(ended, to: clusters, staleSince: nil))
     }
 
-    /// Brings `known` up to date. Returns since when it is not, if the database cannot be asked.
-    private func look(_ clusters: [String: AlertmanagerCluster]) async -> Timestamp? {
+    /// Brings `known` up to date. Returns since when it is not, if the database cannot be read.
+    private func read(_ clusters: [String: AlertmanagerCluster]) async -> Timestamp? {
         let now = now()
         do {
             known = try await ResendableNotifications.current(

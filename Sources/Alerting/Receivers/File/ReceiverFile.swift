@@ -3,7 +3,8 @@ import Foundation
 import ServiceKit
 import Yams
 
-/// Reads `alerts/receivers.yml`: `receivers`, `routes`, `fallback`, `escalate` and `duty`. `alerts/receivers.example.yml` shows every setting.
+/// Reads `alerts/receivers.yml`: `receivers`, `routes`, `fallback`, `escalate` and `duty`. `alerts/receivers.example.yml` contains every
+/// setting.
 ///
 /// Unknown keys are errors, so that a misspelt key does not lose a page.
 package enum ReceiverFile {
@@ -62,7 +63,7 @@ package enum ReceiverFile {
         let steps = nodes(file?["escalate"]?["steps"]).enumerated().compactMap { index, node in
             check.problem(ofStep: index + 1).map { error(node, $0) }
         }
-        // Who writes an empty list means nobody; it means everybody.
+        // An empty list is read as everybody, but its author means nobody.
         let fallback = file?["fallback"].flatMap { node in
             node.sequence?.isEmpty == true
                 ? error(
@@ -96,7 +97,7 @@ package enum ReceiverFile {
         guard let root else { throw Fault(path: yaml.path, message: "the file is empty; `receivers: []` says that there are none") }
         let keys = try yaml.mapping(root, keys: ["receivers", "routes", "fallback", "escalate", "duty"])
         var receivers: [ReceiverConfiguration] = []
-        // With those that cannot be read: a route that names one is none the worse.
+        // With those that cannot be read: a route that names one is no further error.
         var known: [String] = []
         for node in try yaml.list(keys["receivers"]) {
             let receiver = try yaml.reading { () throws -> ReceiverConfiguration in

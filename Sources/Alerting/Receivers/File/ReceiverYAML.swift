@@ -5,7 +5,7 @@ import Yams
 
 /// Nodes of `receivers.yml` as values, with errors that name the line.
 struct ReceiverYAML {
-    /// Names of the environment a file asked for and did not get.
+    /// Environment variables that a file names and that are not set.
     final class MissingNames: Sendable {
         struct Name: Hashable {
             var name: String
@@ -18,14 +18,14 @@ struct ReceiverYAML {
         func add(_ name: Name) { found.withLock { $0.append(name) } }
     }
 
-    /// The faults of a file that is read to its end in spite of them.
+    /// The faults of a file that is read to its end despite them.
     final class FaultList: Sendable {
         private let found = Mutex<[ReceiverFile.Fault]>([])
         var faults: [ReceiverFile.Fault] { found.withLock { $0 } }
         func add(_ fault: ReceiverFile.Fault) { found.withLock { $0.append(fault) } }
     }
 
-    /// A placeholder for a value that is not known here; such a text cannot be checked.
+    /// In place of a variable that is not set here; such a text cannot be checked.
     static let unknown = "\u{FFFD}"
 
     let path: String
@@ -54,7 +54,7 @@ struct ReceiverYAML {
         return Array(sequence)
     }
 
-    /// What `read` makes of each node of a list. Where all faults are collected, what cannot be read is left out.
+    /// The value of `read` for each node of a list. Where all faults are collected, what cannot be read is left out.
     func each<Value>(_ node: Node?, _ read: (Node) throws -> Value) throws -> [Value] {
         var values: [Value] = []
         for node in try reading({ try list(node) }) ?? [] {
@@ -79,7 +79,7 @@ struct ReceiverYAML {
         guard let node, let written = node.scalar?.string, !written.isEmpty else { throw fault(node ?? parent, "'\(key)' is missing") }
         var text = ""
         var rest = written[...]
-        // What the environment gives is not looked at again.
+        // Values of variables are not searched for placeholders.
         while let start = rest.range(of: "${"), let end = rest.range(of: "}", range: start.upperBound..<rest.endIndex) {
             text += rest[..<start.lowerBound]
             text += try value(String(rest[start.upperBound..<end.lowerBound]), of: key, at: node)

@@ -8,7 +8,7 @@ struct NtfyMessage: Encodable {
         var url: String
     }
 
-    /// Of the whole body; ntfy turns a longer message into an attachment, which a locked telephone does not show.
+    /// Of the whole body; ntfy turns a longer message into an attachment, which a locked phone does not show.
     static let maxBytes = 4096
 
     let topic: String

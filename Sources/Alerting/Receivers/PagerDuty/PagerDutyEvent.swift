@@ -35,7 +35,7 @@ struct PagerDutyEvent: Encodable {
     let routing_key: String
     let event_action: Action
     let dedup_key: String
-    /// On resolve too: rules of PagerDuty may look at it.
+    /// On resolve too: rules of PagerDuty may use it.
     var payload: Payload
     let links: [Link]
     let client = "Pushwatch"
@@ -60,7 +60,7 @@ struct PagerDutyEvent: Encodable {
         client_url = message.pageURL
     }
 
-    /// The event as JSON, within PagerDuty's size: evidence goes first, what wakes somebody up never.
+    /// The event as JSON, within PagerDuty's size: details are left out where it is too large, never the summary.
     func data() throws -> Data {
         var event = self
         for shrink in PagerDutyDetails.shrinking {

@@ -5,7 +5,8 @@ import PushContract
 
 /// Posts as a Slack app: one message for each alert, edited as it goes on, and a thread below it for each thing that happens.
 ///
-/// Slack knows no key by which it would recognise a repetition: after an answer that never came a second message is possible, which shows the same short id.
+/// Slack has no key by which it recognises a repetition: after an answer that was lost a second message is possible, with the same short
+/// id.
 struct SlackBotReceiver: AlertReceiver {
     static let standardURL = "https://slack.com/api"
 

@@ -75,7 +75,7 @@ struct SlackMessage: Encodable {
         return head + (isLinked ? "<\(url)|\(summary)>" : summary) + tail
     }
 
-    /// The three characters that mean something in Slack's markup.
+    /// The three characters that Slack's markup requires to be escaped; others must not be.
     static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }

@@ -20,7 +20,7 @@ struct AlertText {
 
     init(_ message: AlertNotification) { self.message = message }
 
-    /// Names the alert and never changes within it, so that receivers and people can see what belongs together.
+    /// The same in all messages about an alert, so that receivers and people can match them.
     var title: String {
         let labels = message.ownLabels.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         return "[\(message.severity.rawValue)] \(message.rule)\(labels) #\(shortId)".visible
@@ -29,7 +29,7 @@ struct AlertText {
     /// Enough of the alert's id to distinguish a repeated message from a second alert.
     var shortId: String { String(message.alertId.uuidString.lowercased().prefix(8)) }
 
-    /// `FIRING`, `RESOLVED`, or both in one when the firing message never got through.
+    /// `FIRING`, `RESOLVED`, or both when no message that it fires was delivered.
     var state: String {
         switch message.kind {
         case .firing: Self.firing(message)
@@ -63,7 +63,7 @@ struct AlertText {
         return start.day == Minute(message.createdAt).day ? start.clock : start.description
     }
 
-    /// Not of an alert that is over, unless nothing was delivered before: it describes what goes on.
+    /// Not of an alert that is over, unless nothing was delivered before: it describes what happens while it fires.
     var meaning: String? { message.kind == .firing || message.supersedesFiring ? message.annotations["meaning"]?.visible : nil }
     var action: String? { message.kind == .firing ? message.annotations["action"]?.visible : nil }
 
@@ -89,7 +89,7 @@ struct AlertText {
         return facts.map { TextField(name: $0.name, value: $0.value.visible) }
     }
 
-    /// What the verdict rests on. Alerts about Pushwatch itself have no numbers.
+    /// The numbers of the evidence; alerts about Pushwatch itself have none.
     private var numbers: [TextField] {
         guard BuiltInAlert(rawValue: message.rule) == nil else { return [] }
         let evidence = message.evidence

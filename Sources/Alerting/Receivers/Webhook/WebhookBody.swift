@@ -1,7 +1,7 @@
 import AlertRules
 import PushContract
 
-/// The body of Alertmanager's webhook, version 4, field by field; what is ours is under `x_pushwatch` alone.
+/// The body of Alertmanager's webhook, version 4, field by field; all other fields are under `x_pushwatch`.
 struct WebhookBody: Encodable {
     struct Alert: Encodable {
         var status: String
@@ -33,7 +33,7 @@ struct WebhookBody: Encodable {
     let alerts: [Alert]
     let extra: Extra
 
-    /// Of one alert its own, of several a list in the order of `alerts`.
+    /// Of one alert, or of several a list in the order of `alerts`.
     enum Extra: Encodable {
         case alert(WebhookExtra)
         case alerts([WebhookExtra])

@@ -19,7 +19,7 @@ struct WebhookReceiver: AlertReceiver {
 
     var supportsGrouping: Bool { true }
 
-    /// A query may hold a token.
+    /// A query may contain a token.
     var secrets: [String] {
         let query = url.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init)
         return [secret?.text, query].compactMap { $0 }

@@ -24,13 +24,13 @@ struct AcceptPage {
     }
 }
 
-/// A level that was called normal, on the pages that show it.
+/// An accepted level, on the pages that show it.
 struct AcceptanceRow {
     let name: String
     let path: String
     let text: String
     let reason: String
-    /// Where it is taken back, for those who may.
+    /// The path of the form that undoes it, for those who may.
     let undoPath: String?
     let back: String
 

@@ -12,9 +12,9 @@ struct AlertData {
     /// The steps of escalation that were taken, and the next one.
     var escalations: [EscalationRecord] = []
     var nextEscalation: (at: Timestamp, escalation: EscalationPolicy.Escalation)?
-    /// Some of those who failed in the window the alert was decided by, or is now; the newest first.
+    /// Some people whose pushes failed in the window of its evidence or, while it fires, in the newest one; the newest first.
     var people: [AffectedPerson] = []
-    /// Who called its level normal, when somebody did.
+    /// The acceptance of its level; nil without one.
     var acceptance: AcceptanceRecord?
     /// Those that have not ended.
     var silences: [AlertSilence] = []

@@ -26,7 +26,7 @@ struct AlertPage {
     /// Those in force of the sends that it is about.
     let throttles: [String]
     let markPath: String?
-    /// Where its level can be called normal, and who did.
+    /// The path of the form that accepts its level, and who did.
     let acceptPath: String?
     let acceptance: AcceptanceRow?
     let verdict: String?
@@ -107,7 +107,7 @@ struct AlertPage {
         runbookPath = AlertWords.runbookPath(alert)
     }
 
-    /// With the provider and the app of the alert's group. What counts are folded into is no app that could be throttled.
+    /// With the provider and the app of the alert's group. `other`, which stands for several apps, cannot be throttled.
     private static func throttlePath(_ alert: Alert) -> String {
         let fields = [Dimension.provider, .app].compactMap { dimension -> String? in
             guard let value = alert.group.values[dimension], !value.isEmpty, value != FoldedLabels.other else { return nil }
@@ -135,7 +135,7 @@ struct AlertPage {
             if data.alert.isBuiltIn {
                 return "This alert is about Pushwatch itself and counts no attempts. The SQL below has its numbers."
             }
-            guard data.alert.evidence.level.judgesShare else { return nil }
+            guard data.alert.evidence.level.comparesShares else { return nil }
             return "The rule is in no rule file any more, so its chart cannot be drawn. The SQL below has the numbers."
         }
         let step = series.minutesPerSlot == 1 ? "minute" : "\(series.minutesPerSlot) minutes"

@@ -37,9 +37,9 @@ struct AlertPageStore: Sendable {
         )
     }
 
-    /// Nil when the rule is in no file any more, since what it counted is not known then; and where no share of attempts is judged.
+    /// Nil when the rule is in no file any more, as it is not known then what it counted, and where its threshold is not about a share.
     private func series(of alert: Alert, now: Timestamp) async throws -> AlertSeries? {
-        guard let rule = rules[alert.rule], alert.evidence.level.judgesShare else { return nil }
+        guard let rule = rules[alert.rule], alert.evidence.level.comparesShares else { return nil }
         let (from, minutes) = AlertSeries.span(of: alert, now: now)
         let counts = try await RollupStore.minutes(
             rule.selection(in: alert.group),

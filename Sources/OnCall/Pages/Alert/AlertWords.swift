@@ -3,7 +3,7 @@ import Alerting
 import Foundation
 import PushContract
 
-/// The sentences in which pages speak of an alert.
+/// The sentences about an alert on pages.
 enum AlertWords {
     /// `ProviderUnavailable · provider=fcm`
     static func name(_ alert: Alert) -> String {
@@ -49,14 +49,16 @@ enum AlertWords {
         var notes = silenced(alert, silences, now: now).map { [$0] } ?? []
         if let cause = alert.suppressedBy, alert.state == .firing {
             notes.append(
-                "Suppressed by \(cause.name), which explains it. Its receivers are notified of this alert only if it is still firing after that one resolves."
+                "Suppressed by \(cause.name), which explains it. Its receivers are notified of this alert only if it is still firing "
+                    + "after that one resolves."
             )
         } else if let cause = alert.suppressedBy {
             notes.append("Was suppressed because of \(cause.name), which explained it. Its receivers were not notified of this alert.")
         }
         if let noDataSince = alert.noDataSince, alert.state == .firing {
             notes.append(
-                "No data since \(ClockText.moment(noDataSince, now: now)): too little traffic to prove recovery. It stays open until there is."
+                "No data since \(ClockText.moment(noDataSince, now: now)): too little traffic to prove recovery. "
+                    + "It stays open until there is."
             )
         }
         if let late = alert.annotations["late"] { notes.append(late) }
@@ -67,7 +69,7 @@ enum AlertWords {
         return notes
     }
 
-    /// A silence takes effect, and ends, with the next evaluation; the person who has just silenced the alert reads here that it was taken.
+    /// A silence takes effect, and ends, with the next evaluation; until then the page states here that it is stored.
     private static func silenced(_ alert: Alert, _ silences: [AlertSilence], now: Timestamp) -> String? {
         guard alert.state == .firing else { return alert.silencedBy == nil ? nil : "Silenced: recorded, not delivered." }
         guard let silence = Self.silence(of: alert, silences, now: now) else {

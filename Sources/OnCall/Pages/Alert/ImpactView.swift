@@ -2,14 +2,14 @@ import AlertRules
 import Alerting
 import PushContract
 
-/// Who is affected at one time while an alert goes on.
+/// Who is affected by an alert at one time.
 struct ImpactView {
     let heading: String
     let summary: String
     let lines: [ContributorRow]
     let hasLines: Bool
 
-    /// The worst window and now; nothing before the first look.
+    /// The worst window and now; empty before it was read.
     static func list(_ alert: Alert, now: Timestamp) -> [ImpactView] {
         guard let impact = alert.impact else { return [] }
         let last = alert.state == .firing ? "Now" : "At the last look"

@@ -1,8 +1,9 @@
-/// The credentials of this instance, as the pages may look at them.
+/// The credentials of this instance, for pages.
 package struct CredentialChecker: Sendable {
-    /// What is known without asking anybody.
+    /// Their states, without a request to a provider.
     package var states: @Sendable () async -> [CredentialState]
-    /// Checks each with a push to a token that does not exist; throws when the configuration cannot be read. Takes as long as the providers take to answer.
+    /// Checks each with a push to a token that does not exist, which takes as long as the providers take to answer. Throws when the
+    /// configuration cannot be read.
     package var check: @Sendable () async throws -> [CredentialCheckResult]
 
     package init(

@@ -1,6 +1,6 @@
 package import PushContract
 
-/// What is known of one credential without asking its provider.
+/// The state of one credential, without a request to its provider.
 package struct CredentialState: Sendable, Hashable {
     package var name: String
     package var provider: Provider
@@ -17,7 +17,7 @@ package struct CredentialState: Sendable, Hashable {
     }
 }
 
-/// What a provider said of a credential when it was tried.
+/// The provider's answer to the check of a credential.
 package struct CredentialCheckResult: Sendable, Hashable {
     package var name: String
     package var environment: String

@@ -1,6 +1,6 @@
 import PushContract
 
-/// What the providers said of the credentials, as its template sees it.
+/// The results of the checks of all credentials, as its template sees them.
 struct CredentialsPage {
     struct Row {
         let name: String

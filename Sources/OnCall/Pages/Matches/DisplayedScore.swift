@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a stored display state says, as far as the page shows it in words. A state of another shape has no innings, and is shown as it is.
+/// A stored display state, as far as the page shows it in words. A state of another shape has no innings, and is shown as it is.
 struct DisplayedScore {
     struct Innings: Decodable {
         var team: String

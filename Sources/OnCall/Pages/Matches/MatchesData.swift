@@ -46,7 +46,7 @@ struct SubjectData {
         var count: Int
     }
 
-    /// How the newest state gets to those who should have it.
+    /// How far the newest state is delivered to its followers.
     struct FanOut: Hashable {
         var builtAt: Timestamp
         var reached: Int
@@ -69,7 +69,7 @@ struct SubjectData {
         var medianToToken: Double?
     }
 
-    /// Somebody who is not as they should be.
+    /// A follower whose card is not as it should be.
     struct Laggard: Hashable {
         var uid: String
         var deviceId: String

@@ -2,7 +2,7 @@ import Postgres
 import PushContract
 
 extension MatchesStore {
-    /// How many of those that are not as they should be are named.
+    /// How many followers whose card is not as it should be are listed.
     static let laggardLimit = 25
 
     /// Nil when there is no such match or other subject.
@@ -117,7 +117,8 @@ extension MatchesStore {
     private func starts(_ name: String, since: Timestamp) async throws -> SubjectData.Starts {
         let row = try await pool.query(
             """
-            SELECT count(*) FILTER (WHERE outcome IS DISTINCT FROM 'notSent'), count(*) FILTER (WHERE outcome = 'accepted'), count(*) FILTER (WHERE outcome = 'rejected'),
+            SELECT count(*) FILTER (WHERE outcome IS DISTINCT FROM 'notSent'), count(*) FILTER (WHERE outcome = 'accepted'),
+                   count(*) FILTER (WHERE outcome = 'rejected'),
                 count(*) FILTER (WHERE outcome = 'unknown'), count(adoptedAt),
                 percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM adoptedAt - claimedAt)::float8)
             FROM activityStarts WHERE matchId = \(name) AND claimedAt >= \(since)
@@ -134,7 +135,7 @@ extension MatchesStore {
         )
     }
 
-    /// Those without a token although their start was accepted two minutes ago, those with a token under suspicion, and those that were
+    /// Those without a token although their start was accepted two minutes ago, those with a suspect token, and those that were
     /// not sent the newest state within a minute.
     private func laggards(_ name: String, _ head: Head) async throws -> [SubjectData.Laggard] {
         try await pool.query(

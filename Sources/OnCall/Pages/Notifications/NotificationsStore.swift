@@ -48,7 +48,7 @@ struct NotificationsStore: Sendable {
         }
     }
 
-    /// What will never arrive goes first: whatever waits may still.
+    /// Those that are not retried first; those that wait may still be delivered.
     private func open(_ missing: Query) async throws -> [NotificationsData.PendingNotification] {
         try await pool.query(
             """

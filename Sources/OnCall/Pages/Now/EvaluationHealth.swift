@@ -2,14 +2,14 @@ import PushContract
 
 /// Whether the rules are being evaluated. Without evaluation the absence of alerts means nothing.
 struct EvaluationHealth: Hashable {
-    /// A rule looks at each closed minute about a minute later; after this long something is wrong.
+    /// A rule evaluates each closed minute about a minute later; after this long something is wrong.
     static let waitLimit = Duration.seconds(300)
 
     /// Rules in force.
     var rules: Int
     /// Rules that were evaluated at least once.
     var evaluated: Int
-    /// The end of the last minute that every evaluated rule has seen.
+    /// The end of the last minute for which every rule that was evaluated has been.
     var through: Timestamp?
     /// What is wrong with the rule files.
     var faults: [String]

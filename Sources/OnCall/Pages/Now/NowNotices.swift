@@ -1,6 +1,6 @@
 import PushContract
 
-/// What must be known before the rest of the page is believed.
+/// Faults that make the rest of the page unreliable.
 enum NowNotices {
     static func texts(notificationHealth: NotificationHealth, evaluation: EvaluationHealth, now: Timestamp) -> [String] {
         var texts: [String] = []
@@ -14,7 +14,7 @@ enum NowNotices {
         case .notYet: texts.append("No rule has been evaluated yet. The first evaluation comes a minute after the start.")
         case .upToDate: break
         }
-        // Before the first evaluation of all nothing is to be said about single rules.
+        // Before the first evaluation there is a notice about all rules.
         if evaluation.neverEvaluated > 0, evaluation.evaluated > 0 {
             let rules = evaluation.neverEvaluated == 1 ? "1 rule was" : "\(evaluation.neverEvaluated) rules were"
             texts.append("\(rules) never evaluated and cannot fire; the page Rules shows which.")

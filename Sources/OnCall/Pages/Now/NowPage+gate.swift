@@ -2,7 +2,7 @@ import HTTPServer
 import Hummingbird
 import PushContract
 
-/// What on-call does to the send gate from the page *Now*.
+/// The actions on the send gate of the page *Now*.
 extension NowPage {
     @Sendable
     static func closeCircuit(_ call: PageCall) async throws -> Response {

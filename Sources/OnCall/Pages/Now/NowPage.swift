@@ -52,7 +52,7 @@ struct NowPage {
         hasRecent = !data.recent.isEmpty
     }
 
-    /// "All quiet" is claimed only when somebody looked, and nothing waits.
+    /// "All quiet" is shown only when the rules were evaluated and no notification is overdue.
     private static func headline(_ firing: [Alert], overdue: Int, hasNotices: Bool) -> (String, String) {
         if firing.isEmpty && overdue > 0 {
             return ("No alert is firing; \(NumberText.count(overdue)) \(overdue == 1 ? "push waits" : "pushes wait")", "unsure")

@@ -6,7 +6,7 @@ import PushContract
 
 /// Reads what the pages show: rollups, queue and alerts, in a few indexed queries, never the attempts themselves.
 struct NowStore: Sendable {
-    /// How far back *Now* looks.
+    /// Minutes of traffic on the page *Now*.
     static let minutes = 180
 
     private let pool: PostgresPool
@@ -34,7 +34,7 @@ struct NowStore: Sendable {
     }
 
     func read(now: Timestamp) async throws -> NowData {
-        // An instance that evaluates nothing looks at the files here.
+        // An instance that evaluates nothing reads the files here.
         rules.refresh()
         receivers?.refresh()
         return NowData(

@@ -2,12 +2,12 @@ import Alerting
 import Delivery
 import PushContract
 
-/// What on-call watches in addition to alerts and traffic.
+/// The state of rules, credentials, silences, instances and writers.
 struct SystemStatus {
     struct Rule: Hashable {
         var name: String
         var isFiring: Bool
-        /// Nil for rules that compare with a past of their own, and where there is no traffic.
+        /// Nil for rules without a fixed share as threshold, and where there is no traffic.
         var ruleStatus: WorstGroupStatus?
     }
 
@@ -18,7 +18,7 @@ struct SystemStatus {
     var silences: [AlertSilence] = []
     /// Those that run.
     var instances: [Instance] = []
-    /// The newest minute in which somebody could write attempts, and by how many instances in the last five.
+    /// The newest minute in which an instance could write attempts, and how many could in the last five.
     var lastHeartbeat: Timestamp?
     var writers = 0
 }

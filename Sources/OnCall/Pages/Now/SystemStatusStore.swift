@@ -3,7 +3,7 @@ import Delivery
 import Postgres
 import PushContract
 
-/// Reads what on-call keeps an eye on: a few small tables, and the rollups of each rule's own window.
+/// Reads the system status: a few small tables, and the rollups of each rule's own window.
 struct SystemStatusStore: Sendable {
     private let pool: PostgresPool
     private let rules: RulesStore

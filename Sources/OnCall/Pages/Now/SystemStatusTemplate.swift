@@ -1,4 +1,4 @@
-/// What on-call keeps an eye on, on the page *Now*.
+/// The system status on the page *Now*.
 extension PageTemplate {
     static let systemStatus = PageTemplate(
         "systemStatus",

@@ -2,7 +2,7 @@ import Alerting
 import Delivery
 import PushContract
 
-/// What on-call keeps an eye on, as its template sees it.
+/// The system status, as its template sees it.
 struct SystemStatusView {
     struct RuleRow {
         let name: String
@@ -27,7 +27,7 @@ struct SystemStatusView {
         let endPath: String?
     }
 
-    /// Providers ask for new keys once a year or so; from this age on the page says so.
+    /// From this age on the page recommends a new key, as providers do.
     static let oldKeyDays = 365
 
     let rules: [RuleRow]
@@ -38,7 +38,7 @@ struct SystemStatusView {
     let hasSilences: Bool
     let instances: [String]
     let hasInstances: Bool
-    /// What they should agree about, and do not.
+    /// Settings that differ between instances and should not.
     let differences: [String]
     let writers: String
     let isWriterMissing: Bool
@@ -46,7 +46,7 @@ struct SystemStatusView {
     let mayCheck: Bool
 
     init(_ data: SystemStatus, mayAct: Bool, now: Timestamp) {
-        // The nearest first; those that have no distance last, in their files' order.
+        // The one nearest to its threshold first; those without a status last, in the order of their files.
         let ordered = data.rules.enumerated().sorted { left, right in
             let (a, b) = (left.element.ruleStatus?.fraction ?? -1, right.element.ruleStatus?.fraction ?? -1)
             return a == b ? left.offset < right.offset : a > b
@@ -81,7 +81,7 @@ struct SystemStatusView {
         ].compactMap { $0 }
         return RuleRow(
             name: rule.name,
-            text: "\(NumberText.percent(ruleStatus.share)) of \(NumberText.percent(ruleStatus.threshold))",
+            text: ruleStatus.text,
             detail: details.isEmpty ? nil : details.joined(separator: "; "),
             meter: ruleStatus.meter,
             meterText: ruleStatus.meterText,
@@ -97,7 +97,8 @@ struct SystemStatusView {
                 state: "\(circuit.scope.kind.rawValue): \(circuit.cause)",
                 isBad: true,
                 detail:
-                    "sends blocked since \(ClockText.moment(circuit.since, now: now)), \(NumberText.count(circuit.refusals)) refusals, next probe "
+                    "sends blocked since \(ClockText.moment(circuit.since, now: now)), \(NumberText.count(circuit.refusals)) refusals, "
+                    + "next probe "
                     + DurationText.ago(circuit.nextProbeAt, now: now)
             )
         }

@@ -25,7 +25,7 @@ extension SearchPage {
         case .people(let sendId, let uids):
             return call.html(.search, SearchPage(sendId: sendId, uids: uids, reader: call.name, now: call.now))
         case .noMatch:
-            // Only who typed it can say that it is no token.
+            // Only the reader can decide that it is no token.
             let mayBeName = if case .token = term { true } else { false }
             let page = SearchPage(noMatch: mayBeName ? typed : nil, reader: call.name, now: call.now)
             return call.html(.search, page, status: .notFound)

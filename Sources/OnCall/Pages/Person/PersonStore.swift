@@ -2,7 +2,7 @@ import Attempts
 import Postgres
 import PushContract
 
-/// Finds a person by whatever id is at hand, and reads what is known of them. Each read goes by an index and is bounded.
+/// Finds a person by uid, token, device, send or attempt, and reads what is stored about them. Each read uses an index and is bounded.
 struct PersonStore: Sendable {
     /// How far back attempts are read.
     static let days: Int64 = 14

@@ -2,11 +2,11 @@ import PushContract
 
 /// One sentence or a few that answer: why did this person not get it?
 ///
-/// Said from what is stored, never more: a provider that accepts a push does not say whether it was shown.
+/// From what is stored alone: a provider that accepts a push does not report whether it was shown.
 enum PersonVerdict {
     static func sentences(_ person: PersonData, now: Timestamp) -> [String] {
         guard !person.isUnknown else {
-            return ["Pushwatch knows nothing of this person in the last \(PersonStore.days) days: no device, no send, no attempt."]
+            return ["Nothing is stored about this person in the last \(PersonStore.days) days: no device, no send, no attempt."]
         }
         return [reach(person, now: now), last(person, now: now), waiting(person, now: now)].compactMap { $0 }
     }
@@ -30,7 +30,7 @@ enum PersonVerdict {
         return suspect == 0 ? text + "." : text + ", \(suspect) of them with a token under suspicion."
     }
 
-    /// What came of the latest send.
+    /// The outcome of the latest send.
     private static func last(_ person: PersonData, now: Timestamp) -> String? {
         guard let attempt = person.attempts.first(where: { $0.eventType == .send }) else {
             return "Nothing was sent to this person in the last \(PersonStore.days) days."

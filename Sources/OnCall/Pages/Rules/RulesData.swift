@@ -16,7 +16,7 @@ struct RulesData {
         var past: [Past]
         /// What the rule as it is now would have raised; nil until it was computed.
         var backtest: BacktestCache.Entry?
-        /// Nil for rules that compare with a past of their own, and where there is no traffic.
+        /// Nil for rules without a fixed share as threshold, and where there is no traffic.
         var ruleStatus: WorstGroupStatus?
     }
 
@@ -32,7 +32,7 @@ struct RulesData {
     var entries: [Entry]
     /// The alerts of 28 days, newest first.
     var past: [Past]
-    /// Levels that were called normal and still are, newest first.
+    /// Acceptances in force, newest first.
     var acceptances: [AcceptanceRecord] = []
     /// What is wrong with the files.
     var faults: [String]

@@ -72,9 +72,9 @@ struct RulesPage {
             state: entry.firing > 0 ? "firing" : "quiet",
             quietReason: entry.firing > 0 ? nil : entry.ruleStatus?.quietReason,
             isFiring: entry.firing > 0,
-            ruleStatus: entry.ruleStatus.map { "\(NumberText.percent($0.share)) of \(NumberText.percent($0.threshold))" } ?? "–",
+            ruleStatus: entry.ruleStatus?.text ?? "–",
             detail: entry.ruleStatus.map {
-                "\($0.group): \(NumberText.count($0.bad)) of \(NumberText.count($0.attempts)) attempts in its window"
+                "\($0.group): \(NumberText.count($0.counts.bad)) of \(NumberText.count($0.counts.attempts)) attempts in its window"
             },
             meter: entry.ruleStatus?.meter,
             meterText: entry.ruleStatus?.meterText,

@@ -6,7 +6,7 @@ import Foundation
 import Postgres
 import PushContract
 
-/// Reads what the page of rules shows, and keeps what people thought of an alert.
+/// Reads what the page of rules shows, and stores the marks of alerts.
 struct RulesStore: Sendable {
     static let days = Int64(BacktestRefresher.days)
 
@@ -26,7 +26,7 @@ struct RulesStore: Sendable {
     }
 
     func read(now: Timestamp) async throws -> RulesData {
-        // An instance that evaluates nothing looks at the files here.
+        // An instance that evaluates nothing reads the files here.
         rules.refresh()
         receivers?.refresh()
         let progress = Dictionary(try await RuleProgress.all(on: pool).map { ($0.rule, $0) }) { first, _ in first }
@@ -64,7 +64,7 @@ struct RulesStore: Sendable {
         return ruleStatuses
     }
 
-    /// Keeps what somebody thinks of an alert, with an entry in the audit. False when there is no such alert.
+    /// Marks an alert as real or noise, with an entry in the audit. False when there is no such alert.
     static func mark(_ id: UUID, verdict: String, recording audit: AuditRecorder, on pool: PostgresPool) async throws -> Bool {
         let author = audit.actor.name
         return try await pool.withTransaction { transaction in
@@ -90,7 +90,7 @@ struct RulesStore: Sendable {
         }
     }
 
-    /// What somebody thought of an alert, and who: `real`, by maria.
+    /// The mark of an alert and who set it: `real`, by maria.
     static func verdict(of id: UUID, on session: any PostgresSession) async throws -> (verdict: String, author: String)? {
         try await session.query("SELECT verdict, author FROM alertMarks WHERE alertId = \(id)").first.map { row in
             let (verdict, author) = try row.decode((String, String).self)
@@ -123,17 +123,18 @@ struct RulesStore: Sendable {
         guard let ratio = rule.condition.ratio else { return nil }
         let dimensions = rule.by.compactMap { RollupDimension(rawValue: $0.rawValue) }
         guard dimensions.count == rule.by.count else { return nil }
-        let to = now.flooredToMinute()
+        let last = Minute(now) - 1
         let counts = try await RollupStore.minutes(
             rule.selection(),
             by: dimensions,
-            from: to - .seconds(Int64(ratio.duration.minutes) * 60),
-            to: to,
+            from: (last - (ratio.duration.minutes + ratio.smooth.minutes - 2)).timestamp,
+            to: (last + 1).timestamp,
             on: pool
         )
         let groups = Dictionary(grouping: counts, by: \.values).map { values, counts in
             let group = values.isEmpty ? "all" : zip(rule.by, values).map { "\($0.rawValue)=\($1)" }.joined(separator: ", ")
-            return WorstGroupStatus(counts, group: group, of: ratio)
+            let series = MinuteSeries(counts.map { MinuteCounts(minute: Minute($0.period), attempts: $0.attempts, bad: $0.bad) })
+            return WorstGroupStatus(series, through: last, group: group, of: ratio)
         }
         return WorstGroupStatus.worst(groups)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The runbooks of the alerts directory, read when somebody looks: an edited one shows at once.
+/// The runbooks of the alerts directory, read for each page: an edited one shows at once.
 package struct RunbookDirectory: Sendable {
     private let directory: String
     /// A runbook is a page or two; anything larger is not one.

@@ -4,7 +4,7 @@ import Foundation
 import HTTPServer
 import PushContract
 
-/// A silence as somebody is about to make it from an alert: which alerts, how long, why.
+/// A silence that a person is about to add from an alert: which alerts, how long, why.
 struct SilenceDraft: Hashable {
     /// Minutes people choose from.
     static let choices = [30, 120, 480, 1_440]

@@ -3,7 +3,7 @@ import Foundation
 import HTTPServer
 import PushContract
 
-/// A throttle as somebody is about to set it from the page.
+/// A throttle that a person is about to set from the page.
 struct ThrottleDraft: Hashable {
     static let rates = [0, 60, 600, 6_000]
     static let choices = [30, 60, 240]

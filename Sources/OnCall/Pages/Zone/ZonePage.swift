@@ -1,12 +1,12 @@
 import PushContract
 
-/// Where readers choose their time zone, for browsers without scripts and for who wants another than the browser's.
+/// Where readers choose their time zone, for browsers without scripts and for readers who want another than the browser's.
 struct ZonePage {
     let frame: PageFrame
     let back: String
     let now: String
     let choices: [FormChoice]
-    /// Whether the page goes by what the browser says.
+    /// Whether the page uses the browser's zone.
     let isOwn: Bool
 
     /// - Parameter chosen: the cookie's value.

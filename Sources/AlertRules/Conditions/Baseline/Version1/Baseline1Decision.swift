@@ -102,7 +102,7 @@ struct Baseline1Decision: Decision {
     func recovery(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         if alert.evidence.level == .learning { return learningRecovery(at: minute) }
         let fired = alert.evidence.observed
-        let frozen = frozen(alert)
+        let frozen = alert.frozenShares.byStratum
         for length in condition.windows where length.minutes >= fired.minutes {
             let now = exposure(at: minute, minutes: length.minutes, frozen: frozen)
             // A window longer than the one that fired must not be made good by what came before the alert.
@@ -136,11 +136,7 @@ struct Baseline1Decision: Decision {
         let now =
             learning
             ? EvaluatedWindow(level: .learning, window: window)
-            : evaluatedWindow(at: minute, enough: condition.minExpected.double, frozen: frozen(alert))
+            : evaluatedWindow(at: minute, enough: condition.minExpected.double, frozen: alert.frozenShares.byStratum)
         return now.window.counts.bad >= condition.minBad ? now : nil
-    }
-
-    private func frozen(_ alert: FiringAlert) -> [GroupKey: Double] {
-        Dictionary(alert.frozenShares.map { ($0.stratum, $0.share) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -72,7 +72,7 @@ final class Baseline1Shares {
         }
     }
 
-    /// Which strata share one share, by the traffic of the days that teach.
+    /// Which strata share one share, by the traffic of the training days.
     private func cells(lastDay: Int64, _ level: AcceptedBaseline?) -> StratumCells {
         let days = (lastDay - Int64(condition.referenceDays) + 1)...lastDay
         return StratumCells(
@@ -85,7 +85,7 @@ final class Baseline1Shares {
         )
     }
 
-    /// A stratum with little history is drawn towards its provider, so that nothing seen does not mean nothing expected.
+    /// A stratum with little history is shrunk towards its provider: without a failure so far, failures are still expected.
     private static func shrunk(_ share: Double, attempts: Int64, towards parent: Double, _ condition: BaselineCondition) -> Double {
         let weight = Double(condition.shrink)
         let attempts = Double(attempts)
@@ -93,17 +93,10 @@ final class Baseline1Shares {
         return (share * attempts + weight * parent) / (attempts + weight)
     }
 
-    private static func median(ofSorted shares: [Double]) -> Double {
-        let middle = shares.count / 2
-        return shares.count.isMultiple(of: 2) ? (shares[middle - 1] + shares[middle]) / 2 : shares[middle]
-    }
-
-    /// The median of the daily shares, so that up to three bad days in seven teach nothing; pooled when days are few or small.
+    /// The median of the daily shares, so that up to three bad days in seven change nothing; pooled when days are few or small.
     private static func share(of days: [TrainingCounts], _ condition: BaselineCondition) -> Double {
-        let shares = days.filter { $0.attempts >= max(1, condition.minAttemptsPerDay) }.compactMap(\.share).sorted()
-        guard shares.count >= condition.minDays else {
-            return days.reduce(TrainingCounts(), +).share ?? 0
-        }
-        return median(ofSorted: shares)
+        let shares = days.filter { $0.attempts >= max(1, condition.minAttemptsPerDay) }.compactMap(\.share)
+        guard shares.count >= condition.minDays, let median = shares.median else { return days.reduce(TrainingCounts(), +).share ?? 0 }
+        return median
     }
 }

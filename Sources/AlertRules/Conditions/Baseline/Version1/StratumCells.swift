@@ -1,7 +1,7 @@
 /// Which strata share one healthy share: those that differ only by an app's major version with little traffic are one (§2.4).
 ///
-/// A version that has come out today has no past of its own, and one that hardly anybody uses has too little: both are expected to fail as what is
-/// left of their stratum does.
+/// A version that was released today has no past of its own, and one with few users has too little: both are expected to fail as the rest
+/// of their stratum does.
 struct StratumCells {
     /// For each stratum its cell.
     let cells: [Int]
@@ -11,7 +11,7 @@ struct StratumCells {
     let parents: [[Int]]
 
     /// - Parameters:
-    ///   - attempts: of each stratum, in the time the baseline learns from.
+    ///   - attempts: of each stratum, in the training days.
     ///   - isAccepted: whether a level was accepted for a stratum: then it has one of its own.
     init(_ keys: [GroupKey], attempts: [Int64], minMajorShare: Fraction, isAccepted: (GroupKey) -> Bool) {
         var byProvider: [String: Int64] = [:]

@@ -5,7 +5,7 @@ extension Baseline2Decision {
         minute.index - Minute.firstOf(day: minute.day).index == Int64(Baseline2.delay + Baseline2.slot - 1)
     }
 
-    /// The reference is twice as high as one of the last two weeks: a stable new level, which somebody should know of.
+    /// The reference is twice as high as one of the last two weeks: a stable new level, of which somebody is notified.
     func newNormal(_ reference: Baseline2Reference, at minute: Minute) -> EvaluatedWindow? {
         let day = Baseline2References.day(at: minute)
         guard isNewDay(minute), reference.whole.bad >= Baseline2.newNormalBad,
@@ -53,7 +53,7 @@ extension Baseline2Decision {
         return newNormal(first...last, Double(all.bad), Double(all.attempts), usual: usual)
     }
 
-    /// What the minute's decision leaves behind.
+    /// Records what later decisions need of the minute's decision.
     func settle(_ state: inout AlertState, at minute: Minute) {
         let before = open.flatMap { $0.covers ? $0 : nil }
         if var alert = state.open, alert.covers {
@@ -76,9 +76,9 @@ extension Baseline2Decision {
         state.baseline = memory == BaselineMemory() ? nil : memory
     }
 
-    /// A ticket goes by the higher of what was and what is usual.
+    /// A ticket is compared with the higher of what was and what is usual.
     private func raise(_ alert: inout FiringAlert, at minute: Minute) {
-        let present = Dictionary(sharesToFreeze(at: minute).map { ($0.stratum, $0.share) }, uniquingKeysWith: { first, _ in first })
+        let present = sharesToFreeze(at: minute).byStratum
         for index in alert.frozenShares.indices {
             let now = present[alert.frozenShares[index].stratum] ?? 0
             alert.frozenShares[index].share = max(alert.frozenShares[index].share, now)
@@ -87,6 +87,6 @@ extension Baseline2Decision {
 }
 
 extension FiringAlert {
-    /// What it covers teaches nothing: a fixed share and a new normal do.
+    /// Its hours are excluded from training; those of a fixed share and of a new normal are not.
     var covers: Bool { evidence.level == .reference || evidence.level == .unusualVolume }
 }

@@ -1,5 +1,5 @@
 extension Baseline2Decision {
-    /// The last hour of what nothing is expected of: all attempts while the group learns, then those of strata that are new.
+    /// The last hour without an expectation: of all attempts in the learning period, then of those of strata that are new.
     func learningWindow(_ reference: Baseline2Reference?, at minute: Minute) -> EvaluatedWindow? {
         let length = condition.window.minutes
         var counts = AttemptCounts()
@@ -16,7 +16,7 @@ extension Baseline2Decision {
             now.window.counts.bad >= condition.warnMinBad, now.window.counts.isAbove(limit)
         else { return nil }
         if let accepted = history.acceptances.last(where: { $0.isInForce(at: minute) }) {
-            let shares = Dictionary(accepted.shares.map { ($0.stratum, $0.share) }, uniquingKeysWith: { first, _ in first })
+            let shares = accepted.shares.byStratum
             let expected = history.strata.reduce(0.0) { sum, stratum in
                 let attempts = stratum.series.window(endingAt: minute, minutes: now.window.minutes).attempts
                 return sum + Double(attempts) * (shares[stratum.key] ?? 0)
@@ -28,7 +28,7 @@ extension Baseline2Decision {
 
     func learningRecovery(_ reference: Baseline2Reference?, at minute: Minute) -> EvaluatedWindow? {
         guard let limit = condition.warnAbove, let now = learningWindow(reference, at: minute) else {
-            // What was new is known by now, and is judged by what is expected of it. Silence says nothing.
+            // What was new has an expectation by now. Without attempts the alert keeps its state.
             let all = history.total.evidence(endingAt: minute, minutes: condition.window.minutes)
             return all.counts.attempts > 0 ? EvaluatedWindow(level: .learning, window: all) : nil
         }

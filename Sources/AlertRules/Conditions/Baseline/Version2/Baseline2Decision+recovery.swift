@@ -1,7 +1,7 @@
 extension Baseline2Decision {
     var reopenWithin: Int { Baseline2.reopenMinutes }
 
-    /// A weak end is taken back by what resembles the fault; a proven one is not, nor a ticket by what pages.
+    /// An end without proof is undone by a rise that resembles the fault; a proven end is not, nor the end of a ticket by a page.
     func reopens(_ closed: ClosedAlert, with onset: EvaluatedWindow, at minute: Minute) -> Bool {
         guard !closed.isProven, minute - closed.at < reopenWithin, onset.level.hasExpectation, onset.level != .newNormal,
             !onset.level.replaces(closed.alert.evidence.level)
@@ -32,7 +32,7 @@ extension Baseline2Decision {
 
     /// A window by the shares that were frozen when the alert fired.
     private func exposure(_ minutes: Int, of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow {
-        let frozen = Dictionary(alert.frozenShares.map { ($0.stratum, $0.share) }, uniquingKeysWith: { first, _ in first })
+        let frozen = alert.frozenShares.byStratum
         var counts = AttemptCounts()
         var expected = 0.0
         for stratum in history.strata {
@@ -45,7 +45,7 @@ extension Baseline2Decision {
         return EvaluatedWindow(level: alert.evidence.level, window: window, expected: expected)
     }
 
-    /// The worst of the windows, as far back as nothing was over.
+    /// The worst of the windows, none of which begins before the end of an earlier alert.
     func exposure(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         switch alert.evidence.level {
         case .learning: return learningWindow(ready(at: minute), at: minute).flatMap { $0.window.counts.bad >= condition.minBad ? $0 : nil }
@@ -60,7 +60,7 @@ extension Baseline2Decision {
 
     func acceptance(of alert: FiringAlert, at minute: Minute) -> EvaluatedWindow? {
         guard history.accepts(alert, at: minute) else { return nil }
-        // The minute goes on as one without an alert.
+        // The rest of the minute is decided as without an alert.
         if alert.covers { memory.end(at: minute) }
         open = nil
         return alert.frozenShares.isEmpty

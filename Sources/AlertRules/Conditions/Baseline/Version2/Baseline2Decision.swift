@@ -1,6 +1,7 @@
-/// `baseline/2` over one group: observed against expected, with what is not known about the expectation, and with evidence in the newest minutes.
+/// `baseline/2` over one group: observed against expected, with the uncertainty of the expectation, and with evidence in the newest
+/// minutes.
 ///
-/// Defined in docs/alert-semantics.md. It remembers what the alerts of the fold left behind, so it belongs to one fold.
+/// Defined in docs/alert-semantics.md. It keeps state from one minute to the next, so it belongs to one fold.
 final class Baseline2Decision: Decision {
     let condition: BaselineCondition
     let history: GroupHistory
@@ -52,14 +53,15 @@ final class Baseline2Decision: Decision {
         return learningOnset(reference, at: minute) ?? newNormal(reference, at: minute)
     }
 
-    /// More attempts than the days that teach have had: a launch, a campaign, a load test, a purge.
+    /// Far more attempts than on the training days: a launch, a campaign, a load test, a purge.
     func isSurge(_ reference: Baseline2Reference, at minute: Minute) -> Bool {
         func attempts(_ minutes: Int) -> Int64 { history.total.window(endingAt: minute, minutes: minutes).attempts }
         return attempts(60) > 3 * reference.busiestHour || 4 * attempts(15) > 3 * reference.busiestHour
             || attempts(1440) > 2 * reference.largestDay
     }
 
-    /// The first window that holds. None reaches back over the end of an alert, nor, to make a page of a ticket, into the surge.
+    /// The first window that meets all conditions. None reaches back over the end of an alert, nor, to make a page of a ticket, into the
+    /// surge.
     private func rise(_ reference: Baseline2Reference, isSurge: Bool, at minute: Minute) -> EvaluatedWindow? {
         var from = memory.consumed
         if open?.evidence.level == .unusualVolume, !isSurge { from = [from, memory.surgeEnd].compactMap { $0 }.max() }
@@ -86,7 +88,7 @@ final class Baseline2Decision: Decision {
         return counts.bad >= Baseline2.newestBad && isAbove(counts.bad, expectation.expected)
     }
 
-    /// A burst of one slot or two does not carry a window: without the worst ones it is above the multiple still.
+    /// One slot or two are not enough: without the worst ones the window is still above the multiple.
     private func isSpread(_ minutes: Int, _ reference: Baseline2Reference, at minute: Minute) -> Bool {
         var slots = stride(from: 0, to: minutes, by: Baseline2.slot).map { back in
             let (counts, expectation) = window(min(Baseline2.slot, minutes - back), reference, at: minute - back)

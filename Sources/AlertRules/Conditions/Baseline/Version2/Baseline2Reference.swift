@@ -22,36 +22,36 @@ struct Baseline2Reference {
     var isReady: Bool
     var busiestHour: Int64
     var largestDay: Int64
-    /// The first and last day that teach.
+    /// The first and last training day.
     var days: ClosedRange<Int64>
 
     func share(stratum: Int) -> Double? { cellOf[stratum].map { cells[$0].share } }
 }
 
-/// One day of a group, as far as it teaches.
-struct TaughtDay {
+/// The attempts of one day of a group without those of hours that are excluded from training.
+struct TrainingDay {
     var day: Int64
     var strata: [TrainingCounts]
     var total: TrainingCounts
     var busiestHour: Int64
 }
 
-/// Computes a reference from the days that teach.
-struct Baseline2Teaching {
+/// Computes a reference from the training days.
+struct Baseline2Training {
     let condition: BaselineCondition
     let keys: [GroupKey]
     /// Newest first; days with too few attempts are not among them.
-    let taught: [TaughtDay]
+    let days: [TrainingDay]
     let level: AcceptedBaseline?
 
     private var minShare: Double { condition.minShare.double }
 
-    /// Nil when no day teaches.
+    /// Nil without a training day.
     func reference() -> Baseline2Reference? {
-        let list = Array(taught.prefix(Baseline2.taughtDays))
+        let list = Array(days.prefix(Baseline2.trainingDays))
         guard let newest = list.first, let oldest = list.last else { return nil }
         let kept = withoutOutliers(list)
-        let latest = taught.count < Baseline2.youngDays ? Array(list.prefix(2)) : []
+        let latest = days.count < Baseline2.youngDays ? Array(list.prefix(2)) : []
         let assignment = assignment(kept)
         let cells = assignment.members.map { members in
             cell(counts(kept, members), latest: counts(latest, members))
@@ -61,7 +61,7 @@ struct Baseline2Teaching {
             cellOf: assignment.cellOf,
             cells: cells,
             whole: cell(counts(kept, all), latest: counts(latest, all)),
-            isReady: list.count == Baseline2.taughtDays && list.reduce(0) { $0 + $1.total.attempts } >= Baseline2.readyAttempts,
+            isReady: list.count == Baseline2.trainingDays && list.reduce(0) { $0 + $1.total.attempts } >= Baseline2.readyAttempts,
             busiestHour: list.map(\.busiestHour).max() ?? 0,
             largestDay: list.map(\.total.attempts).max() ?? 0,
             days: oldest.day...newest.day
@@ -76,12 +76,12 @@ struct Baseline2Teaching {
         return Baseline2Reference.Cell(isAbove ? latest : counts, minShare: minShare)
     }
 
-    private func counts(_ days: [TaughtDay], _ members: [Int]) -> TrainingCounts {
+    private func counts(_ days: [TrainingDay], _ members: [Int]) -> TrainingCounts {
         days.reduce(TrainingCounts()) { sum, day in members.reduce(sum) { $0 + day.strata[$1] } }
     }
 
     /// Days that would have fired against the others, at most three, and at most a third of the attempts.
-    private func withoutOutliers(_ days: [TaughtDay]) -> [TaughtDay] {
+    private func withoutOutliers(_ days: [TrainingDay]) -> [TrainingDay] {
         var kept = days
         let all = days.reduce(0) { $0 + $1.total.attempts }
         for _ in 0..<3 {
@@ -103,17 +103,17 @@ struct Baseline2Teaching {
         return kept
     }
 
-    /// A stratum has a share of its own, that of its family (all major versions of the app), or that of what is left; one that is new has none.
-    private func assignment(_ days: [TaughtDay]) -> (cellOf: [Int?], members: [[Int]]) {
+    /// A stratum has a share of its own, that of its family (all major versions of the app), or that of the rest; one that is new has none.
+    private func assignment(_ days: [TrainingDay]) -> (cellOf: [Int?], members: [[Int]]) {
         func isKnown(_ members: [Int]) -> Bool {
             let own = days.map { day in members.reduce(0) { $0 + day.strata[$1].attempts } }
             return own.count { $0 > 0 } >= Baseline2.stratumDays && own.reduce(0, +) >= Baseline2.readyAttempts
         }
         var cellOf = [Int?](repeating: nil, count: keys.count)
         var members: [[Int]] = []
-        func assign(_ strata: [Int], shareOf teachers: [Int]) {
+        func assign(_ strata: [Int], shareOf sources: [Int]) {
             for stratum in strata { cellOf[stratum] = members.count }
-            members.append(teachers)
+            members.append(sources)
         }
         var rest: [Int] = []
         var families: [GroupKey: [Int]] = [:]

@@ -1,11 +1,11 @@
-/// The references of one group, computed once for each day and what its alerts left behind.
+/// The references of one group, computed once for each day and each set of excluded hours.
 ///
 /// Belongs to one fold; not for use from two threads.
 final class Baseline2References {
     private struct CacheKey: Hashable {
         var day: Int64
         var masks: [UInt32]
-        var teachFrom: Int64?
+        var trainingFrom: Int64?
         var acceptance: Int?
     }
 
@@ -22,39 +22,38 @@ final class Baseline2References {
         acceptances = history.acceptances.sorted { $0.from < $1.from }
     }
 
-    /// The newest day that teaches what is decided at a minute.
+    /// The newest day on which what is decided at a minute is trained.
     static func day(at minute: Minute) -> Int64 { (minute - Baseline2.delay).day - 1 }
 
-    /// Nil when no day teaches.
+    /// Nil without a training day.
     func reference(day: Int64, at minute: Minute, _ memory: BaselineMemory) -> Baseline2Reference? {
         let span = (day - Baseline2.searchedDays + 1)...day
         let masks = memory.excluded.isEmpty ? [] : span.map(memory.mask)
         let accepted = acceptances.lastIndex { $0.isInForce(at: minute) }
-        let key = CacheKey(day: day, masks: masks, teachFrom: memory.teachFrom, acceptance: accepted)
+        let key = CacheKey(day: day, masks: masks, trainingFrom: memory.trainingFrom, acceptance: accepted)
         if let reference = known[key] { return reference }
         let level = accepted.map { AcceptedBaseline(acceptances[$0], index: $0) }
-        var taught: [TaughtDay] = []
+        var training: [TrainingDay] = []
         var newest = day
-        for candidate in span.reversed() where candidate >= memory.teachFrom ?? candidate {
+        for candidate in span.reversed() where candidate >= memory.trainingFrom ?? candidate {
             let mask = masks.isEmpty ? 0 : masks[Int(candidate - span.lowerBound)]
-            guard let counts = taughtDay(candidate, mask, level) else { continue }
+            guard let counts = trainingDay(candidate, mask, level) else { continue }
             if newest - candidate > Baseline2.longestGap { break }
-            taught.append(counts)
+            training.append(counts)
             newest = candidate
         }
-        let teaching = Baseline2Teaching(condition: condition, keys: strata.map(\.key), taught: taught, level: level)
-        let reference = teaching.reference()
+        let reference = Baseline2Training(condition: condition, keys: strata.map(\.key), days: training, level: level).reference()
         known[key] = .some(reference)
         return reference
     }
 
-    /// All attempts of a day, whatever of them teaches.
+    /// All attempts of a day, those of excluded hours too.
     func counts(day: Int64) -> AttemptCounts {
         days.reduce(AttemptCounts()) { $0 + ($1[day]?.counts ?? AttemptCounts()) }
     }
 
     /// Nil when too few of the day's attempts are outside of alerts.
-    private func taughtDay(_ day: Int64, _ mask: UInt32, _ level: AcceptedBaseline?) -> TaughtDay? {
+    private func trainingDay(_ day: Int64, _ mask: UInt32, _ level: AcceptedBaseline?) -> TrainingDay? {
         var hours = [Int64](repeating: 0, count: 24)
         let counts = days.enumerated().map { index, days -> TrainingCounts in
             guard let own = days[day] else { return TrainingCounts() }
@@ -68,6 +67,6 @@ final class Baseline2References {
         }
         let total = counts.reduce(TrainingCounts(), +)
         guard total.attempts >= Baseline2.dayAttempts else { return nil }
-        return TaughtDay(day: day, strata: counts, total: total, busiestHour: hours.max() ?? 0)
+        return TrainingDay(day: day, strata: counts, total: total, busiestHour: hours.max() ?? 0)
     }
 }

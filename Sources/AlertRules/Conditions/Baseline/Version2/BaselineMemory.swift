@@ -1,10 +1,10 @@
-/// What a group's alerts leave behind for `baseline/2`: no window reads back past an end, and what an alert covers teaches nothing.
+/// What `baseline/2` keeps of a group's earlier alerts: no window begins before the end of one, and their hours are excluded from training.
 package struct BaselineMemory: Sendable, Hashable, Codable {
     /// Hours of UTC, counted from 1970, that an alert touched.
     struct ExcludedHours: Sendable, Hashable, Codable {
         var first: Int64
         var last: Int64
-        /// Under a ticket for unusual volume: they teach if they are half of a day or more.
+        /// Under a ticket for unusual volume: they are not excluded if they are half of a day or more.
         var isSurge: Bool
     }
 
@@ -12,10 +12,10 @@ package struct BaselineMemory: Sendable, Hashable, Codable {
     var consumed: Minute?
     /// The newest minute of unusual volume under the ticket that is open.
     var surgeEnd: Minute?
-    /// Since when the alert that is open has been.
+    /// Since when the open alert is open.
     var openSince: Minute?
-    /// The first day that teaches, after a level was learned anew.
-    var teachFrom: Int64?
+    /// The first training day, after a level became the new baseline.
+    var trainingFrom: Int64?
     /// When a new normal was announced last.
     var announced: Minute?
     /// Oldest first.
@@ -38,20 +38,20 @@ package struct BaselineMemory: Sendable, Hashable, Codable {
         }
     }
 
-    /// An alert that covers what is taught is over.
+    /// An alert whose hours are excluded is over.
     mutating func end(at minute: Minute) {
         consumed = minute
         openSince = nil
         surgeEnd = nil
     }
 
-    /// These days teach after all, and none before them.
+    /// Makes these days training days after all, and none before them.
     mutating func readmit(from day: Int64) {
         excluded.removeAll { $0.last >= day * 24 }
-        teachFrom = day
+        trainingFrom = day
     }
 
-    /// Which of a day's hours do not teach, as bits.
+    /// Which of a day's hours are excluded from training, as bits.
     func mask(day: Int64) -> UInt32 {
         func mask(_ spans: some Sequence<ExcludedHours>) -> UInt32 {
             spans.reduce(0) { mask, span in

@@ -7,7 +7,7 @@ import TestDatabase
 import Testing
 
 @Suite("An alert is suppressed only if receivers were notified of its cause")
-struct WhoKnowsTests {
+struct SuppressionCandidatesTests {
     private static let rules = [
         rule("PushAuthFailing", "1%", .page), rule("NothingDelivered", nil, .critical, suppressedBy: ["PushAuthFailing"]),
         rule("PushAuthFailingSlow", "1%", .ticket, suppressedBy: ["NothingDelivered"]),
@@ -45,7 +45,7 @@ struct WhoKnowsTests {
         let path = FileManager.default.temporaryDirectory.appending(path: "receivers-\(UUID().uuidString).yml").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         try receivers.write(toFile: path, atomically: true, encoding: .utf8)
-        let clock = HandClock()
+        let clock = ManualClock()
         let evaluator = RuleEvaluator(
             pool: pool,
             rules: RuleRegistry(rules: Self.rules, logger: .silent),
@@ -121,7 +121,7 @@ struct WhoKnowsTests {
         for (minute, counts) in minutes.enumerated() where counts.attempts > 0 {
             try await traffic.add(Traffic.start + minute, attempts: counts.attempts, bad: counts.bad)
         }
-        let clock = HandClock()
+        let clock = ManualClock()
         let evaluator = RuleEvaluator.forTest(pool, Self.shipped, clock: clock)
         for minute in 1...minutes.count {
             clock.set((Traffic.start + minute).timestamp + .seconds(60))
