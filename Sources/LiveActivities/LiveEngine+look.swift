@@ -166,13 +166,7 @@ extension LiveEngine {
     private func refreshRecipients(of published: PublishedState, now: Timestamp) async throws {
         let subject = published.subject
         let members = try await stores.audience.members(of: subject)
-        let (fresh, unreadable) = try await recipients(members)
-        if unreadable > 0 {
-            logger.error(
-                "update tokens cannot be decrypted; their activities are not updated",
-                metadata: ["subject": "\(subject)", "count": "\(unreadable)"]
-            )
-        }
+        let fresh = try await recipients(members).known
         let usesChannels = state.withLock { $0.subjects[subject]?.usesChannels ?? false }
         let channels = !usesChannels ? [] : try await stores.channels.recipients(of: subject)
         state.withLock { state in
@@ -198,7 +192,8 @@ extension LiveEngine {
         }
         guard due else { return }
         let states = live.map { (subject: $0.id, timestamp: $0.timestamp) }
-        let fresh = try await recipients(try await stores.audience.members(behind: states)).known
+        let (fresh, unreadable) = try await recipients(try await stores.audience.members(behind: states))
+        note(unreadable: unreadable)
         let open = live.filter(\.usesChannels).map { (subject: $0.id, timestamp: $0.timestamp) }
         let channels = try await stores.channels.recipients(behind: open)
         state.withLock { state in
@@ -207,6 +202,17 @@ extension LiveEngine {
         for channel in try await stores.channels.takeCatchUps(of: states.map(\.subject), now: now) {
             state.withLock { $0.fanOut.repeatNewest(to: channel.activity, after: .zero, now: now) }
         }
+    }
+
+    /// Activities that have not been sent the newest state, because their update tokens cannot be decrypted here.
+    private func note(unreadable count: Int) {
+        LiveMetrics.unreadableTokens.record(count)
+        let before = state.withLock { state in
+            defer { state.unreadableTokens = count }
+            return state.unreadableTokens
+        }
+        guard count > before else { return }
+        logger.error("update tokens cannot be decrypted; their activities are not updated", metadata: ["count": "\(count)"])
     }
 
     /// What the 30-second loop does: create, recover, roll over, beat, end, forget.
