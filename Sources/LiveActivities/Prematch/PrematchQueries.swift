@@ -11,17 +11,18 @@ enum PrematchQueries {
     ///
     /// A match waits for deliveries of a cancelled send that have not ended: until then their recipients count as alerted.
     static func due(author: String, lead: Duration, now: Timestamp) -> Query {
+        // OFFSET, here and below, keeps PostgreSQL from reading all deliveries into a hash table.
         """
         SELECT m.matchId, coalesce(m.displayState::jsonb->>'title', m.matchId), m.startsAt,
             (SELECT count(*) FROM pushSends s WHERE \(isOfStart))
         FROM activeMatches m
         WHERE m.phase = 'scheduled' AND m.startsAt > \(now) AND m.startsAt <= \(now + lead)
             AND NOT EXISTS (SELECT FROM pushSends s WHERE \(isOfStart)
-                AND NOT EXISTS (SELECT FROM pushCancels c WHERE c.sendId = s.sendId AND c.author = \(author)))
+                AND NOT EXISTS (SELECT FROM pushCancels c WHERE c.sendId = s.sendId AND c.author = \(author)) OFFSET 0)
             AND NOT EXISTS (SELECT FROM pushCancels c JOIN pushDeliveries e USING (sendId)
                 WHERE c.sendId >= '\(raw: prefix)' || m.matchId || '-' AND c.sendId < '\(raw: prefix)' || m.matchId || '.'
-                    AND NOT EXISTS (SELECT FROM pushFinished ended WHERE ended.deliveryId = e.deliveryId)
-                    AND NOT EXISTS (SELECT FROM pushDead dead WHERE dead.deliveryId = e.deliveryId))
+                    AND NOT EXISTS (SELECT FROM pushFinished ended WHERE ended.deliveryId = e.deliveryId OFFSET 0)
+                    AND NOT EXISTS (SELECT FROM pushDead dead WHERE dead.deliveryId = e.deliveryId OFFSET 0) OFFSET 0)
         ORDER BY m.startsAt, m.matchId
         """
     }
@@ -29,8 +30,7 @@ enum PrematchQueries {
     /// Whether no other send before this match has gone to somebody; one that was cancelled has not. There is another one only after the start
     /// has moved.
     static func isNotAlerted(_ uid: Query, before matchId: String, except sendId: String) -> Query {
-        // "." follows "-", so that the range holds every sendId that begins so. OFFSET keeps PostgreSQL from reading all deliveries into a hash
-        // table.
+        // "." follows "-", so that the range holds every sendId that begins so.
         """
         NOT (EXISTS (SELECT FROM pushSends o
                 WHERE o.sendId >= \(prefix + matchId + "-") AND o.sendId < \(prefix + matchId + ".") AND o.sendId <> \(sendId))
