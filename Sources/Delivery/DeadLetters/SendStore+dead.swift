@@ -38,8 +38,8 @@ extension SendStore {
 
     /// Puts dead letters back into the queue, each as its next try, oldest first, with an entry in the audit; how many.
     ///
-    /// What has expired, or is about to, lives `lifetime` longer: that is what a redrive is for. Cancelled sends stay where they are, and those
-    /// with a `collapseId` of which it is no longer known whether a newer one was sent.
+    /// What has expired, or is about to, lives `lifetime` longer: that is what a redrive is for. Cancelled sends stay where they are, and
+    /// those with a `collapseId` of which it is no longer known whether a newer one was sent.
     package func retryDeadLetters(
         _ filter: DeadLetterFilter,
         lifetime: Duration,

@@ -56,8 +56,8 @@ package struct CustomActivityStore: Sendable {
 
     private struct UnreachableTargets: Error {}
 
-    /// How many Android devices and browsers get pushes of the subject instead of a Live Activity. An iOS device that cannot be started does
-    /// not count: a start for it alone is a mistake that its caller can correct.
+    /// How many Android devices and browsers get pushes of the subject instead of a Live Activity. An iOS device that cannot be started
+    /// does not count: a start for it alone is a mistake that its caller can correct.
     private static func otherDevices(
         of subject: String,
         type: AttributesType,
@@ -81,7 +81,8 @@ package struct CustomActivityStore: Sendable {
         var alertsWaiting: Int?
     }
 
-    /// Nil: there is none of this name. One that has ended is a conflict. An activity that nobody has or will get any more is a conflict, and not updated.
+    /// Nil: there is none of this name. One that has ended is a conflict. An activity that nobody has or will get any more is a conflict,
+    /// and not updated.
     func update(_ update: CustomUpdate, type: AttributesType, now: Timestamp) async throws -> UpdateResult? {
         let subject = SubjectName.of(attributesType: type.name, activityId: update.activityId)
         return try await pool.performTransaction { [policy] connection in

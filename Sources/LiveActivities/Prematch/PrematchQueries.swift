@@ -27,8 +27,8 @@ enum PrematchQueries {
         """
     }
 
-    /// Whether no other send before this match has gone to somebody; one that was cancelled has not. There is another one only after the start
-    /// has moved.
+    /// Whether no other send before this match has gone to somebody; one that was cancelled has not. There is another one only after the
+    /// start has moved.
     static func isNotAlerted(_ uid: Query, before matchId: String, except sendId: String) -> Query {
         // "." follows "-", so that the range holds every sendId that begins so.
         """

@@ -29,8 +29,8 @@ struct StartStore: Sendable {
     /// Puts up to `limit` due starts of a subject into the send queue, in the order of the devices' hashes; how many. None of these
     /// activities is due again before its start has come to an outcome.
     ///
-    /// Nothing is done for an epoch that is no longer current. Beyond a device's budget the most important go first (`StartOrder`); the others are
-    /// looked at again half a minute later.
+    /// Nothing is done for an epoch that is no longer current. Beyond a device's budget the most important go first (`StartOrder`); the
+    /// others are looked at again half a minute later.
     func enqueue(_ subject: LiveSubject, limit: Int, now: Timestamp) async throws -> Int {
         try await pool.performTransaction { [policy, channels] connection in
             let due = try connection.query(StartQueries.takeDue(subject, policy, channels, limit: limit, now: now)).map { row in

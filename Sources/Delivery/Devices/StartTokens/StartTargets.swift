@@ -3,8 +3,8 @@ package import PushContract
 
 /// Where Live Activities can be started: SQL for statements that join `devices d`.
 package enum StartTargets {
-    /// The start token of a device for activities of a type, as `s`. It is the one the app has registered for that type, whatever its state;
-    /// the one without a type where the app has named none for it.
+    /// The start token of a device for activities of a type, as `s`. It is the one the app has registered for that type, whatever its
+    /// state; the one without a type where the app has named none for it.
     ///
     /// - Parameter type: SQL for the attributes type.
     package static func token(for type: Query) -> Query {
@@ -20,8 +20,9 @@ package enum StartTargets {
         """
     }
 
-    /// The condition of SQL on `d` and `s`: seen within 90 days, with a start token that is active, or suspect and rested, and with iOS 17.2 or
-    /// later. The start token of a device that has not said its version is kept and not used. The version is read as `OSVersion` does.
+    /// The condition of SQL on `d` and `s`: seen within 90 days, with a start token that is active, or suspect and rested, and with iOS
+    /// 17.2 or later. The start token of a device that has not said its version is kept and not used. The version is read as `OSVersion`
+    /// does.
     package static func usable(at now: Timestamp) -> Query {
         """
         (d.expiresAt > \(now) AND d.provider = 'apns' AND s.token IS NOT NULL
