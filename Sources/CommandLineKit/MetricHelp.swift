@@ -92,6 +92,7 @@ enum MetricHelp {
         "pushwatch_live_pushes_total": "Attempts to push to activities and channels.",
         "pushwatch_live_activities_created_total": "Activities that were created for followers, to be started.",
         "pushwatch_live_subjects_leased": "Live subjects that this instance leases.",
+        "pushwatch_live_update_tokens_unreadable": "Activities that are not updated because their update tokens cannot be decrypted.",
         "pushwatch_live_takeovers_total": "Subjects taken from another instance.",
         "pushwatch_live_outcomes_lost_total": "Outcomes of pushes that could not be written; they are recorded as unknown later.",
         "pushwatch_live_outcomes_unknown_total": "Pushes whose process died before it could write their outcome.",

@@ -38,6 +38,8 @@ package final class LiveEngine: Sendable {
         var cycledAt: Timestamp?
         var leasesRenewedAt: Timestamp?
         var searchedAt: Timestamp?
+        /// How many update tokens could not be decrypted then.
+        var unreadableTokens = 0
         var sendGateReadAt: Timestamp?
         var wantedAt: Timestamp?
         /// Shutting down: no further update is begun.

@@ -19,6 +19,8 @@ enum LiveMetrics {
     private static let backingOff = Gauge(label: "pushwatch_live_slots_backing_off")
     /// Live subjects that this instance leases and whose source is silent: of a match for five minutes, of others for `freshFor`.
     static let silentFeeds = Gauge(label: "pushwatch_live_feeds_silent")
+    /// Activities that lack the newest state, because their update tokens cannot be decrypted by this instance.
+    static let unreadableTokens = Gauge(label: "pushwatch_live_update_tokens_unreadable")
     private static let leased = Gauge(label: "pushwatch_live_subjects_leased")
 
     static func started(_ record: StartDecision.Record) {

@@ -9,9 +9,6 @@ package protocol BroadcastProvider: Sendable {
         now: Timestamp
     ) async -> ChannelResult<BroadcastChannel>
 
-    /// The provider's description of a channel.
-    func readChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<BroadcastChannel>
-
     /// Deletes a channel, which cannot be undone. A missing one counts as deleted.
     func deleteChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<Void>
 

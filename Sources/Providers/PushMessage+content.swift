@@ -2,8 +2,8 @@ package import PushContract
 package import ServiceKit
 
 extension PushMessage {
-    /// From the JSON text a send is stored as: `title`, `body`, `data`, `apns`, `fcm`, `pushType`, `priority`, `collapseId`, `validateOnly`, `payload` (a
-    /// complete APNs payload as text, to be sent byte for byte); any may be absent.
+    /// From the JSON text a send is stored as: `title`, `body`, `data`, `apns`, `fcm`, `pushType`, `priority`, `collapseId`,
+    /// `validateOnly`, `payload` (a complete APNs payload as text, to be sent byte for byte); any may be absent.
     package init(content: String, expiresAt: Timestamp?) throws(PushError) {
         guard let json = try? JSONParser.read(Array(content.utf8)) else {
             throw PushError(field: "", code: "BadContent", "The content of the send is not JSON.")

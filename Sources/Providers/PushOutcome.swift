@@ -7,7 +7,8 @@ package struct PushOutcome: Sendable, Hashable {
     /// `sent` if the provider accepted the push, otherwise `failed`. Whether the token is deactivated is decided elsewhere.
     package var status: AttemptStatus
     package var reasonCode: ReasonCode?
-    /// The provider's own code, at most 200 characters and without control characters; for a push that was not sent because of its content, the code for that fault.
+    /// The provider's own code, at most 200 characters and without control characters; for a push that was not sent because of its content,
+    /// the code for that fault.
     package var providerErrorCode: String?
     /// APNs: the `apns-id`. FCM: the message's name.
     package var providerMessageId: String?

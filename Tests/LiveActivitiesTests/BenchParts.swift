@@ -21,7 +21,8 @@ enum BenchParts {
         _ pool: PostgresPool,
         _ configuration: LiveConfiguration,
         lookup: @escaping ProviderLookup,
-        clock: TestClock
+        clock: TestClock,
+        logger: Logger
     ) -> LiveEngine {
         let stores = LiveStores(
             pool: pool,
@@ -31,7 +32,7 @@ enum BenchParts {
             cipher: cipher,
             record: recorder()
         )
-        return LiveEngine(configuration: configuration, stores: stores, lookup: lookup, logger: .silent, now: { clock.now })
+        return LiveEngine(configuration: configuration, stores: stores, lookup: lookup, logger: logger, now: { clock.now })
     }
 
     /// The send queue with starts and ends.

@@ -168,6 +168,23 @@ struct CustomActivityTests {
         }
     }
 
+    @Test("the same start again is fine for a user without Live Activities who has unfollowed", arguments: [Platform.android, .web])
+    func repeatedAfterUnfollow(_ platform: Platform) async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            try await bench.fcmDevice("ann", "device", 1, platform: platform)
+            let path = "/live-activities/PagerActivityAttributes/start"
+            #expect(try await routes.call(path, .post, as: "service", start()).status == .accepted)
+            try await bench.run()
+            #expect(bench.android(1).count == 1)
+            try await bench.follows.unfollow(userId: "ann", matchId: "PagerActivityAttributes/p1", now: bench.now)
+            #expect(try await routes.call(path, .post, as: "service", start()).status == .ok)
+            try await bench.fcmDevice("bob", "other", 2, platform: platform)
+            let other = start().replacing(#""uid": "ann""#, with: #""uid": "bob""#)
+            #expect(try await routes.call(path, .post, as: "service", other).status == .conflict)
+        }
+    }
+
     @Test(
         "P-G: what the type does not know is refused before anything leaves, with its place",
         arguments: [

@@ -367,6 +367,26 @@ struct EndTests {
         }
     }
 
+    @Test("a start that is pending, or in the queue, waits for the app that starts the activity itself", arguments: [false, true])
+    func startsHereLater(_ isQueued: Bool) async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.phone("ann", "phone", 1)
+            try await bench.phone("ann", "tablet", 2)
+            try await bench.follow("ann")
+            if isQueued { _ = try await bench.engine.turn(all: true) }
+            #expect(try await bench.count("SELECT count(*) FROM pushReady") == (isQueued ? 2 : 0))
+            bench.clock.advance(.seconds(1))
+            try await bench.follow("ann", from: "phone", startsHere: true)
+            bench.clock.advance(.seconds(599))
+            for _ in 1...2 { try await bench.run() }
+            #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(2)])
+            bench.clock.advance(.seconds(1))
+            try await bench.run()
+            #expect(bench.apns.calls("start").last?.token == LiveBench.startToken(1))
+        }
+    }
+
     @Test("a follow that arrives after the end expires with the match, and no device waits for it")
     func lateFollow() async throws {
         try await LiveBench.with { bench in

@@ -48,12 +48,12 @@ struct LiveBench: Sendable {
     }
 
     /// Another process on the same database.
-    func another(owner: String, change: (inout LiveConfiguration) -> Void = { _ in }) -> LiveInstance {
+    func another(owner: String, logger: Logger = .silent, change: (inout LiveConfiguration) -> Void = { _ in }) -> LiveInstance {
         var configuration = LiveConfiguration()
         configuration.owner = owner
         change(&configuration)
         let apns = self.apns
-        return LiveInstance(pool, configuration, lookup: { _, _, _ in apns }, clock: clock)
+        return LiveInstance(pool, configuration, lookup: { _, _, _ in apns }, clock: clock, logger: logger)
     }
 
     var engine: LiveEngine { instance.engine }

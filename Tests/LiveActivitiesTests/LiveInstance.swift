@@ -1,6 +1,8 @@
 import Delivery
+import Logging
 import Postgres
 import PushContract
+import TestDatabase
 
 @testable import LiveActivities
 
@@ -12,10 +14,16 @@ struct LiveInstance: Sendable {
     let pool: PostgresPool
     let clock: TestClock
 
-    init(_ pool: PostgresPool, _ configuration: LiveConfiguration, lookup: @escaping ProviderLookup, clock: TestClock) {
+    init(
+        _ pool: PostgresPool,
+        _ configuration: LiveConfiguration,
+        lookup: @escaping ProviderLookup,
+        clock: TestClock,
+        logger: Logger = .silent
+    ) {
         self.pool = pool
         self.clock = clock
-        engine = BenchParts.engine(pool, configuration, lookup: lookup, clock: clock)
+        engine = BenchParts.engine(pool, configuration, lookup: lookup, clock: clock, logger: logger)
         sends = BenchParts.sends(pool, configuration, clock: clock)
         dispatcher = BenchParts.dispatcher(sends, pool, lookup: lookup)
     }

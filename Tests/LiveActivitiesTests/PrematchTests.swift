@@ -1,21 +1,22 @@
 import Cricket
-import Delivery
 import Postgres
 import Providers
 import PushContract
+import ServiceKit
 import TestDatabase
 import Testing
 
+@testable import Delivery
 @testable import LiveActivities
 
 @Suite("Alerts before a match")
 struct PrematchTests {
     private static let lead = Duration.seconds(15 * 60)
 
-    private func alerts(_ bench: LiveBench) -> PrematchAlerts {
+    private func alerts(_ bench: LiveBench, sends: SendStore? = nil) -> PrematchAlerts {
         PrematchAlerts(
             pool: bench.pool,
-            sends: bench.instance.sends,
+            sends: sends ?? bench.instance.sends,
             check: SendValidation.checker { _, _, _ in bench.apns },
             lead: Self.lead,
             now: { [clock = bench.clock] in clock.now },
@@ -176,6 +177,59 @@ struct PrematchTests {
             try await alerts.look()
             try await bench.instance.send()
             #expect(bench.apns.calls.count == 1)
+        }
+    }
+
+    @Test("a start that is given again after it was withdrawn alerts all whose alert was cancelled, or not stored yet, once")
+    func givenAgain() async throws {
+        try await LiveBench.with { bench in
+            for number in 1...7 {
+                try await bench.phone("u\(number)", "phone-\(number)", number, startToken: false)
+                try await bench.follow("u\(number)")
+            }
+            let sends = SendStore(
+                pool: bench.pool,
+                fanOutSizes: FanOutSizes(devicesAtOnce: 3, people: 2),
+                selection: LiveRecipients.self,
+                record: BenchParts.recorder()
+            )
+            let (alerts, fanOut) = (alerts(bench, sends: sends), FanOutService(store: sends, wake: WakeSignal(), logger: .silent))
+            let startsAt = bench.now + .seconds(600)
+            func giveAgain() async throws {
+                try await bench.pool.execute("UPDATE activeMatches SET startsAt = NULL")
+                try await alerts.look()
+                try await bench.pool.execute("UPDATE activeMatches SET startsAt = \(startsAt)")
+                try await alerts.look()
+            }
+            try await start(bench, at: startsAt)
+            try await alerts.look()
+            #expect(try await bench.count("SELECT count(*) FROM pushDeliveries") == 2)
+            try await giveAgain()
+            #expect(try await bench.count("SELECT count(*) FROM pushSends") == 1, "two deliveries have not ended")
+            try await bench.instance.send()
+            #expect(bench.apns.calls.isEmpty)
+            try await alerts.look()
+            try await fanOut.storeAll()
+            try await bench.instance.send()
+            try await giveAgain()
+            try await bench.instance.send()
+            #expect(bench.apns.calls.map(\.token).sorted() == (1...7).map(LiveBench.token))
+        }
+    }
+
+    @Test("a send that a person cancelled is not made again for the same start")
+    func cancelledByPerson() async throws {
+        try await LiveBench.with { bench in
+            try await bench.phone("ann", "phone", 1, startToken: false)
+            try await bench.follow("ann")
+            let alerts = alerts(bench)
+            try await start(bench, at: bench.now + .seconds(600))
+            try await alerts.look()
+            let sendId = try await bench.pool.query("SELECT sendId FROM pushSends")[0].decode(String.self)
+            #expect(try await bench.instance.sends.cancel(sendId, author: "eva") == 0)
+            try await bench.instance.send()
+            try await alerts.look()
+            #expect(try await bench.count("SELECT count(*) FROM pushSends") == 1)
         }
     }
 

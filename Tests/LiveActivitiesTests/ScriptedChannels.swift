@@ -70,10 +70,6 @@ extension ScriptedAPNs: BroadcastProvider {
         return .success(BroadcastChannel(id: channels.make(in: scope), storage: storage))
     }
 
-    func readChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<BroadcastChannel> {
-        .success(BroadcastChannel(id: id, storage: .none))
-    }
-
     func deleteChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<Void> {
         if let refusal = channels.call(.init(operation: "delete", id: id)) { return .failure(ChannelRefusal(outcome: refusal)) }
         channels.remove(id, from: scope)

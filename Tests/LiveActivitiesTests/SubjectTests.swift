@@ -192,6 +192,25 @@ struct SubjectTests {
         }
     }
 
+    @Test("a first PUT with an alert starts with that alert, and alerts once though it is sent twice")
+    func firstAlert() async throws {
+        try await LiveRoutes.with { routes in
+            let bench = routes.bench
+            try await bench.phone("ann", "phone", 1)
+            try await bench.fcmDevice("ann", "browser", 2, platform: .web)
+            #expect(try await routes.call("\(Self.path)/followers/ann", .put, as: "service").status == .noContent)
+            let first = Self.state(1, #", "alert": {"title": "GOAL", "body": "Arsenal 1–0"}"#)
+            #expect(try await Self.put(routes, first).json["result"] == .string("created"))
+            #expect(try await Self.put(routes, first).json["result"] == .string("unchanged"))
+            try await bench.run()
+            try await bench.postToken("ann", "phone", 1, match: Self.name, instance: 1)
+            #expect(try await Self.put(routes, first).json["result"] == .string("unchanged"))
+            try await bench.run()
+            #expect(bench.apns.calls.compactMap { $0.aps["alert"]?["body"]?.string } == ["Arsenal 1–0"])
+            #expect(bench.android(2).map(\.message.body) == ["Arsenal 1–0"])
+        }
+    }
+
     @Test(
         "freshFor: of the type, of a PUT instead of it; GET says when its source confirmed it and if it is fresh; the same state confirms"
     )

@@ -1,10 +1,12 @@
 import Cricket
 import Delivery
 import HTTPServer
+import Logging
 import Postgres
 import Providers
 import PushContract
 import ServiceKit
+import TestDatabase
 import Testing
 
 @testable import LiveActivities
@@ -126,6 +128,21 @@ struct UpdateTests {
             #expect(try await bench.postToken("ann", "phone", 8) == .rotate(1))
             try await bench.follows.unfollow(userId: "ann", matchId: "m1", now: bench.now)
             #expect(try await bench.postToken("ann", "phone", 9) == .activityEnded)
+        }
+    }
+
+    @Test("a token that was replaced by one that came late takes its place again when it is posted ten minutes later")
+    func latePredecessor() async throws {
+        try await LiveBench.with { bench in
+            try await bench.score(runs: 1)
+            try await bench.running()
+            // The first post of the token before.
+            #expect(try await bench.postToken("ann", "phone", 9) == .rotate(1))
+            bench.clock.advance(.seconds(599))
+            #expect(try await bench.postToken("ann", "phone", 1) == .unchanged(1))
+            bench.clock.advance(.seconds(1))
+            #expect(try await bench.postToken("ann", "phone", 1, instance: 1) == .rotate(1))
+            #expect(try await bench.postToken("ann", "phone", 9) == .unchanged(1))
         }
     }
 
@@ -465,6 +482,27 @@ extension UpdateTests {
             #expect(bench.apns.calls("update").map(\.token) == [LiveBench.updateToken(2)])
             #expect(bench.apns.calls("start").map(\.token) == [LiveBench.startToken(3)])
             #expect(try await bench.states("ann") == ["active"])
+        }
+    }
+
+    @Test("an update token that cannot be decrypted is logged once, also if it comes after the state was published")
+    func unreadableTokenIsLogged() async throws {
+        try await LiveBench.with { bench in
+            let log = RecordingLog { $0.level >= .error }
+            let instance = bench.another(owner: "logging", logger: log.logger)
+            try await bench.phone("ann", "phone", 1)
+            try await bench.follow("ann")
+            for runs in 1...2 {
+                try await bench.score(runs: runs)
+                try await instance.runUntilIdle()
+            }
+            try await bench.postToken("ann", "phone", 1)
+            try await bench.pool.execute("UPDATE liveActivities SET updateToken = left(updateToken, 40)")
+            for runs in 3...4 {
+                try await instance.runUntilIdle()
+                #expect(log.events.map { "\($0.message)" } == ["update tokens cannot be decrypted; their activities are not updated"])
+                try await bench.score(runs: runs)
+            }
         }
     }
 

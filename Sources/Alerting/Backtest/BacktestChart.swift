@@ -1,4 +1,5 @@
 import AlertRules
+import ServiceKit
 
 /// A backtest as one SVG file, for a comment or a wiki: the rows of all rules below each other.
 struct BacktestChart {

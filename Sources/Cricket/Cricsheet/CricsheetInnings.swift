@@ -9,14 +9,12 @@ extension CricsheetMatch {
         var penaltyRuns: Penalty?
         /// Overs the umpires ended early or late, by the over's number as text.
         var miscountedOvers: [String: Miscount]?
-        var absentHurt: [String]?
 
         enum CodingKeys: String, CodingKey {
             case team, overs, target, declared, forfeited
             case superOver = "super_over"
             case penaltyRuns = "penalty_runs"
             case miscountedOvers = "miscounted_overs"
-            case absentHurt = "absent_hurt"
         }
     }
 
@@ -60,10 +58,9 @@ extension CricsheetMatch {
         var runs: Runs
         var extras: Extras?
         var wickets: [Wicket]?
-        var replacements: Replacements?
 
         enum CodingKeys: String, CodingKey {
-            case batter, bowler, runs, extras, wickets, replacements
+            case batter, bowler, runs, extras, wickets
             case nonStriker = "non_striker"
         }
     }
@@ -113,20 +110,5 @@ extension CricsheetMatch {
 
     struct Fielder: Sendable, Decodable {
         var name: String?
-        var substitute: Bool?
-    }
-
-    /// Who came in for whom before this delivery. The deliveries after it name the players, so scoring needs no more.
-    struct Replacements: Sendable, Decodable {
-        var match: [Replacement]?
-        var role: [Replacement]?
-    }
-
-    struct Replacement: Sendable, Decodable {
-        var `in`: String?
-        var out: String?
-        var reason: String?
-        var team: String?
-        var role: String?
     }
 }

@@ -9,20 +9,15 @@ package struct CricsheetMatch: Sendable, Decodable {
 
     struct Info: Sendable, Decodable {
         var teams: [String]
-        var dates: [String]
         var ballsPerOver: Int?
         /// The limit of an innings, where there is one.
         var overs: Int?
-        var matchType: String
         var event: Event?
         var outcome: Outcome
-        var toss: Toss?
-        var season: Season?
 
         enum CodingKeys: String, CodingKey {
-            case teams, dates, overs, event, outcome, toss, season
+            case teams, overs, event, outcome
             case ballsPerOver = "balls_per_over"
-            case matchType = "match_type"
         }
     }
 
@@ -30,35 +25,10 @@ package struct CricsheetMatch: Sendable, Decodable {
         var name: String?
         var matchNumber: Int?
         var stage: String?
-        var group: String?
 
         enum CodingKeys: String, CodingKey {
-            case name, stage, group
+            case name, stage
             case matchNumber = "match_number"
-        }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            name = try container.decodeIfPresent(String.self, forKey: .name)
-            matchNumber = try container.decodeIfPresent(Int.self, forKey: .matchNumber)
-            stage = try container.decodeIfPresent(String.self, forKey: .stage)
-            // A letter, or a number in some competitions; nobody shows it.
-            group = try? container.decodeIfPresent(String.self, forKey: .group)
-        }
-    }
-
-    struct Toss: Sendable, Decodable {
-        var winner: String?
-        var decision: String?
-    }
-
-    /// `"2022"`, or in old files the number.
-    struct Season: Sendable, Decodable {
-        var text: String
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            text = try (try? container.decode(String.self)) ?? String(container.decode(Int.self))
         }
     }
 

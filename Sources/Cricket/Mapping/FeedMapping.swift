@@ -26,8 +26,8 @@ package struct FeedMapping: Sendable, Hashable {
 
     /// The state of each match of an answer, or what is wrong with it.
     ///
-    /// A fault of a state's field has the pointer of that field, and says where in the answer its value is from. A value that cannot be mapped
-    /// has its pointer in the answer.
+    /// A fault of a state's field has the pointer of that field, and says where in the answer its value is from. A value that cannot be
+    /// mapped has its pointer in the answer.
     package func states(in answer: JSONValue) throws(FeedError) -> [Mapped] {
         let root = FeedPath.Location(pointer: "", value: answer)
         guard let matches else { return [map(root)] }

@@ -1,8 +1,7 @@
 package import PushContract
 
 /// A delivery that ended without success, and why.
-package struct DeadLetter: Sendable, Hashable {
-    package var deliveryId: Int64
+package struct DeadLetter: Sendable, Encodable {
     package var sendId: String
     package var uid: String
     package var deviceId: String?

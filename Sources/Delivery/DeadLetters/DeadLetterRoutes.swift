@@ -72,34 +72,7 @@ struct RetriedDeadLettersDocument: Encodable, Sendable {
 
 /// The dead letters that match, newest first.
 package struct DeadLettersDocument: Encodable, Sendable {
-    var deadLetters: [DeadLetterDocument]
+    var deadLetters: [DeadLetter]
 
-    package init(_ letters: [DeadLetter]) { deadLetters = letters.map(DeadLetterDocument.init) }
-}
-
-/// A dead letter as the API shows it.
-struct DeadLetterDocument: Encodable, Sendable {
-    var sendId: String
-    var uid: String
-    var deviceId: String?
-    var provider: Provider
-    var app: String
-    var outcome: DeadOutcome
-    var reasonCode: ReasonCode?
-    var providerErrorCode: String?
-    var attempts: Int
-    var finishedAt: Timestamp
-
-    init(_ letter: DeadLetter) {
-        sendId = letter.sendId
-        uid = letter.uid
-        deviceId = letter.deviceId
-        provider = letter.provider
-        app = letter.app
-        outcome = letter.outcome
-        reasonCode = letter.reasonCode
-        providerErrorCode = letter.providerErrorCode
-        attempts = letter.attempts
-        finishedAt = letter.finishedAt
-    }
+    package init(_ letters: [DeadLetter]) { deadLetters = letters }
 }

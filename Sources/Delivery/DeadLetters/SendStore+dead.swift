@@ -10,8 +10,7 @@ extension SendStore {
     package func deadLetters(_ filter: DeadLetterFilter, limit: Int = 100) async throws -> [DeadLetter] {
         try await pool.query(
             """
-            SELECT x.deliveryId, d.sendId, d.uid, d.deviceId, d.provider, d.app, x.outcome, x.reasonCode, x.providerErrorCode, x.attempts,
-                x.finishedAt
+            SELECT d.sendId, d.uid, d.deviceId, d.provider, d.app, x.outcome, x.reasonCode, x.providerErrorCode, x.attempts, x.finishedAt
             \(DeadQueries.matching(filter)) ORDER BY x.finishedAt DESC, x.deliveryId LIMIT \(limit)
             """
         ).map(DeadLetter.init)
@@ -39,8 +38,8 @@ extension SendStore {
 
     /// Puts dead letters back into the queue, each as its next try, oldest first, with an entry in the audit; how many.
     ///
-    /// What has expired, or is about to, lives `lifetime` longer: that is what a redrive is for. Cancelled sends stay where they are, and those
-    /// with a `collapseId` of which it is no longer known whether a newer one was sent.
+    /// What has expired, or is about to, lives `lifetime` longer: that is what a redrive is for. Cancelled sends stay where they are, and
+    /// those with a `collapseId` of which it is no longer known whether a newer one was sent.
     package func retryDeadLetters(
         _ filter: DeadLetterFilter,
         lifetime: Duration,
@@ -124,19 +123,18 @@ enum DeadQueries {
 
 extension DeadLetter {
     init(_ row: Row) throws {
-        let values = try row.decode((Int64, String, String, String?, String, String, String, String?, String?, Int32, Timestamp).self)
+        let values = try row.decode((String, String, String?, String, String, String, String?, String?, Int32, Timestamp).self)
         self.init(
-            deliveryId: values.0,
-            sendId: values.1,
-            uid: values.2,
-            deviceId: values.3,
-            provider: try stored(values.4),
-            app: values.5,
-            outcome: try stored(values.6),
-            reasonCode: try values.7.map { try stored($0) },
-            providerErrorCode: values.8,
-            attempts: Int(values.9),
-            finishedAt: values.10
+            sendId: values.0,
+            uid: values.1,
+            deviceId: values.2,
+            provider: try stored(values.3),
+            app: values.4,
+            outcome: try stored(values.5),
+            reasonCode: try values.6.map { try stored($0) },
+            providerErrorCode: values.7,
+            attempts: Int(values.8),
+            finishedAt: values.9
         )
     }
 }

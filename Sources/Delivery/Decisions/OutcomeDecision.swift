@@ -75,7 +75,7 @@ enum OutcomeDecision {
         switch decision {
         case .retry(let at): return .retry(at: at, after: classification.reasonCode)
         case .expired: return .dead(.expired, reason: classification.reasonCode, providerErrorCode: outcome.providerErrorCode)
-        case .give: return .dead(.failed, reason: classification.reasonCode, providerErrorCode: outcome.providerErrorCode)
+        case .giveUp: return .dead(.failed, reason: classification.reasonCode, providerErrorCode: outcome.providerErrorCode)
         }
     }
 }

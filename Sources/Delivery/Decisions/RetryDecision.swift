@@ -8,7 +8,7 @@ package enum RetryDecision: Sendable, Hashable {
     /// It would be tried again, and by then it has expired.
     case expired
     /// It will not be tried again.
-    case give(up: ReasonCode)
+    case giveUp(ReasonCode)
 
     /// A failed try.
     package struct Failure: Sendable, Hashable {
@@ -49,8 +49,8 @@ package enum RetryDecision: Sendable, Hashable {
         delays: RetryDelays,
         random: Double
     ) -> RetryDecision {
-        if failure.isOutcomeUnknown && policy == .atMostOnce { return .give(up: failure.classification.reasonCode) }
-        guard let wait = wait(failure, delays: delays, random: random) else { return .give(up: failure.classification.reasonCode) }
+        if failure.isOutcomeUnknown && policy == .atMostOnce { return .giveUp(failure.classification.reasonCode) }
+        guard let wait = wait(failure, delays: delays, random: random) else { return .giveUp(failure.classification.reasonCode) }
         let at = now + max(wait, min(failure.retryAfter ?? .zero, delays.retryAfterCap))
         return at >= expiresAt ? .expired : .retry(at: at)
     }

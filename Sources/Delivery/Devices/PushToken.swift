@@ -2,7 +2,8 @@ package import PushContract
 
 /// A raw push token. Prints and describes itself as redacted, so that it cannot slip into a log or an error.
 package struct PushToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The token as it is hashed: without outer white space, of APNs in lower-case digits alone. For the provider's request and the database only.
+    /// The token as it is hashed: without outer white space, of APNs in lower-case digits alone. For the provider's request and the
+    /// database only.
     package let rawValue: String
     /// What may be written down.
     package let hash: TokenHash

@@ -4,14 +4,15 @@ import PushContract
 /// How many requests one credential may have under way: grows by steps while the provider answers soon, and shrinks by a factor when it
 /// refuses, does not answer, becomes slow, or has no stream free (additive increase, multiplicative decrease).
 ///
-/// So it stays near the number of streams that the provider grants over all connections: what would wait for a stream in the client, where a
-/// critical push cannot overtake it, waits in the queue, where it can.
+/// So it stays near the number of streams that the provider grants over all connections: what would wait for a stream in the client, where
+/// a critical push cannot overtake it, waits in the queue, where it can.
 struct AdaptiveLimit: Sendable, Hashable {
     /// Latency above this many times the usual one, and above `slow`, counts as an overload.
     static let slowFactor = 10
     static let slow = Duration.seconds(1)
     static let reduction = 0.7
-    /// A request that waited for a stream for longer than this, and longer than a quarter of its response time, shows that too many are under way.
+    /// A request that waited for a stream for longer than this, and longer than a quarter of its response time, shows that too many are
+    /// under way.
     static let streamWait = Duration.milliseconds(100)
     /// One decrease for all that was under way together.
     static let pause = Duration.milliseconds(500)

@@ -2,8 +2,8 @@ import Postgres
 import PushContract
 import Synchronization
 
-/// What an instance leases in the transaction that stores it, so that it need not go through the queue: of one such transaction. Safe to use
-/// from any thread.
+/// What an instance leases in the transaction that stores it, so that it need not go through the queue: of one such transaction. Safe to
+/// use from any thread.
 final class DirectLeases: Sendable {
     private struct State {
         /// Sends for which slots are expected, as long as they have none.
@@ -83,8 +83,8 @@ final class DirectLeases: Sendable {
             }
         }
         guard !claimed.isEmpty else { return }
-        // From here on they have slots of their own. `giveBack` spares the leases that this process knows, so it has to know them before the
-        // commit.
+        // From here on they have slots of their own. `giveBack` spares the leases that this process knows, so it has to know them before
+        // the commit.
         let reserved = state.withLock { state in
             defer { state = State(expected: state.expected, claimed: claimed) }
             return state.reserved

@@ -16,7 +16,8 @@ package struct QueueMaintenance: Service {
 
     private typealias Step = () async throws -> Void
 
-    /// A count reads all that waits, and next to an old snapshot also what was worked off since. It may take one part in so many of the time.
+    /// A count reads all that waits, and next to an old snapshot also what was worked off since. It may take one part in so many of the
+    /// time.
     private static let countShare = 20
     /// The longest pause after a count that failed: its numbers are old.
     private static let countPause = Duration.seconds(60)

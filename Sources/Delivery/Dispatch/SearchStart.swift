@@ -12,8 +12,8 @@ struct QueuePosition {
 
 /// Where a search of each queue begins that is to find everything: nothing before it is ready, nor can become so.
 ///
-/// Of the positions that are settled (`VisiblePositions`), what is gone before the first that is visible stays gone. A delivery whose claim is not
-/// committed is visible, so it is searched for again.
+/// Of the positions that are settled (`VisiblePositions`), what is gone before the first that is visible stays gone. A delivery whose claim
+/// is not committed is visible, so it is searched for again.
 struct SearchStart {
     /// By queue.
     private(set) var starts: [Int32: Int64] = [:]

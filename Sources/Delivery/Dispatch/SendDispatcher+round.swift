@@ -16,8 +16,8 @@ extension SendDispatcher {
 
     /// One look at the queue: makes due what is due, reaps now and then, divides the free slots, claims.
     ///
-    /// - Parameter start: called for each delivery as soon as it is claimed, so that an error later in the round leaves none behind that holds
-    ///   a slot and a lease and is not sent.
+    /// - Parameter start: called for each delivery as soon as it is claimed, so that an error later in the round leaves none behind that
+    ///   holds a slot and a lease and is not sent.
     func round(
         _ queueClaims: inout QueueClaims,
         now: ContinuousClock.Instant = .now,

@@ -87,14 +87,21 @@ package final class SendDispatcher: Service, Sendable {
 
     /// Claims and sends until nothing is ready or due. For tests and one-off runs.
     package func runUntilIdle() async throws {
+        // All outcomes are written by now: deliveries that no slot was free for can be claimed.
+        while try await runUntilNothingIsClaimed(), slots.count == 0 {}
+    }
+
+    /// Whether slots were in use when nothing was claimed.
+    private func runUntilNothingIsClaimed() async throws -> Bool {
         try await pipeline.working {
             var queueClaims = QueueClaims(policy: configuration.queues)
             while true {
                 queueClaims.sweptAt = nil
                 queueClaims.pacedAt = [:]
+                let areSlotsInUse = slots.count > 0
                 var claimed: [StartedDelivery] = []
                 _ = try await round(&queueClaims) { claimed.append($0) }
-                guard !claimed.isEmpty else { return }
+                guard !claimed.isEmpty else { return areSlotsInUse }
                 await withDiscardingTaskGroup { group in
                     for started in claimed { group.addTask { await self.handle(started) } }
                 }

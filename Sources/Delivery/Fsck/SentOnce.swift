@@ -1,8 +1,8 @@
 import Attempts
 import Postgres
 
-/// No push is recorded as sent twice: of a send, a token has as many rows that say so as its person has deliveries, whether these wait, have
-/// ended or are gone. Of what others send, only they know how often they meant to.
+/// No push is recorded as sent twice: of a send, a token has as many rows that say so as its person has deliveries, whether these wait,
+/// have ended or are gone. Of what others send, only they know how often they meant to.
 struct SentOnce {
     let context: FsckContext
 

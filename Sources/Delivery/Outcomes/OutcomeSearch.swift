@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Where the searches of one process for rows of `pushOutcomes` without a number begin: behind those that all have one, or never will. Rows that
-/// have one stay in the index as long as an old snapshot is open, so a search from the beginning would read all of them; one that passed a row
-/// whose transaction had not ended would number later ones before it. Safe to use from any task.
+/// Where the searches of one process for rows of `pushOutcomes` without a number begin: behind those that all have one, or never will. Rows
+/// that have one stay in the index as long as an old snapshot is open, so a search from the beginning would read all of them; one that
+/// passed a row whose transaction had not ended would number later ones before it. Safe to use from any task.
 final class OutcomeSearch: Sendable {
     struct Turn {
         /// The identity of the first row to look at.
@@ -22,8 +22,8 @@ final class OutcomeSearch: Sendable {
         var turns = 0
     }
 
-    /// One search of so many begins at the beginning: after a failover that lost rows, others with their identities may have been written before
-    /// the next look, which then cannot see that.
+    /// One search of so many begins at the beginning: after a failover that lost rows, others with their identities may have been written
+    /// before the next look, which then cannot see that.
     private static let fullEvery = 1024
 
     private let state = Mutex(State())

@@ -8,7 +8,8 @@ package import ServiceKit
 ///
 /// Rows of `pushOutcomes` commit in any order, so their identities are no order for readers. Committed rows are numbered by readers,
 /// one at a time under a row lock; a number is visible only when all lower ones are. What a transaction writes after it has seen another's
-/// outcome comes after that: `sent` after `accepted`. An idle transaction delays its own outcomes, and no others. Reads the primary: a replica may show commits in another order.
+/// outcome comes after that: `sent` after `accepted`. An idle transaction delays its own outcomes, and no others. Reads the primary: a
+/// replica may show commits in another order.
 package struct OutcomeStream: Sendable {
     package struct Page: Sendable {
         /// Objects as `docs/openapi.yaml` describes them, each with its cursor.
@@ -129,11 +130,11 @@ package struct OutcomeStream: Sendable {
         """
     }
 
-    /// The outcomes that match, in order, then the end of what was searched, without an outcome. Reads as many rows as have the outcomes that are
-    /// asked for, or are to be searched.
+    /// The outcomes that match, in order, then the end of what was searched, without an outcome. Reads as many rows as have the outcomes
+    /// that are asked for, or are to be searched.
     ///
-    /// A sub-select with `OFFSET` is looked up for each outcome: PostgreSQL takes an array of JSON for a hundred outcomes, and would rather read
-    /// the whole tables.
+    /// A sub-select with `OFFSET` is looked up for each outcome: PostgreSQL takes an array of JSON for a hundred outcomes, and would rather
+    /// read the whole tables.
     static func read(after cursor: OutcomeCursor, _ filter: Filter, limit: Int) -> Query {
         let outcomes = Int64(filter == Filter() ? limit : max(limit, searchLimit)) + min(cursor.index, Int64(SendEvents.rowLimit))
         return """

@@ -2,8 +2,8 @@ package import Postgres
 package import PushContract
 package import ServiceKit
 
-/// An alert of a feature above that a device was not sent. It is stored as a delivery that has ended, so that it goes with what is forgotten
-/// or erased, and its sender learns of it from the stream of outcomes.
+/// An alert of a feature above that a device was not sent. It is stored as a delivery that has ended, so that it goes with what is
+/// forgotten or erased, and its sender learns of it from the stream of outcomes.
 package struct UndeliveredAlert: Sendable {
     package enum Cause: Sendable, Hashable {
         /// Another one stood for it.

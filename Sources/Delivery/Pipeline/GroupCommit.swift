@@ -2,8 +2,8 @@ import Synchronization
 
 /// Collects items into batches: each batch is what was submitted while the one before was in progress, so batches grow with the load.
 ///
-/// `run` handles the items, not the tasks that submit them: a task that is cancelled still waits for its answer. Safe to use from any task; no
-/// actor, as a task would have to be scheduled once more for each item.
+/// `run` handles the items, not the tasks that submit them: a task that is cancelled still waits for its answer. Safe to use from any task;
+/// no actor, as a task would have to be scheduled once more for each item.
 final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
     /// By reference: what is left of the arrays is moved for each batch.
     private final class Waiting: Sendable {
@@ -44,8 +44,8 @@ final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - limit: items of a batch at most.
-    ///   - interval: after a batch of 16 items or more the next one begins so much later than it began. The fewer batches, the less each item
-    ///     costs.
+    ///   - interval: after a batch of 16 items or more the next one begins so much later than it began. The fewer batches, the less each
+    ///     item costs.
     ///   - handle: answers each item of a batch, in order; one batch is under way at a time.
     init(limit: Int, interval: Duration = .zero, handle: @escaping @Sendable ([Item]) async -> [Answer]) {
         self.limit = limit

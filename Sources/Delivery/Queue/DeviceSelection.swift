@@ -3,8 +3,8 @@ package import PushContract
 
 /// Devices that a feature above selects for a send (`SendRequest.Target.selected`).
 ///
-/// With a send to more devices than are stored at once it is stored as JSON, and asked again for each portion, maybe by another process. So what
-/// it selects may change meanwhile: who is not selected any more when their portion is stored is not sent to.
+/// With a send to more devices than are stored at once it is stored as JSON, and asked again for each portion, maybe by another process. So
+/// what it selects may change meanwhile: who is not selected any more when their portion is stored is not sent to.
 package protocol DeviceSelection: Codable, Sendable {
     /// The people, each once, as `SELECT … AS uid, … AS deviceId`; without a deviceId all of their devices.
     func people(_ uids: UidRange, now: Timestamp) -> Query

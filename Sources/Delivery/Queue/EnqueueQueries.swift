@@ -66,8 +66,8 @@ enum EnqueueQueries {
         try connection.executeLater(insert(rows(entries), mayBeLater: entries.contains { $0.send.notBefore != nil }, now: now))
     }
 
-    /// Leases deliveries that the same transaction is to store (`SendCopy.insert`); for each, in order, its id, its lease, and its device as it
-    /// is now.
+    /// Leases deliveries that the same transaction is to store (`SendCopy.insert`); for each, in order, its id, its lease, and its device
+    /// as it is now.
     ///
     /// Parameters are in sub-selects, so that PostgreSQL cannot see how many rows there will be: otherwise it plans each execution anew.
     static func lease(_ deliveries: [NewDelivery], lease duration: Duration, worker: String) -> Query {
@@ -109,7 +109,8 @@ enum EnqueueQueries {
     /// One lease, for all deliveries of a statement.
     static let lease: Query = "SELECT nextval('pushLeaseTokens') AS leaseToken, clock_timestamp() AS claimedAt"
 
-    /// - Parameter deliveries: a relation with leaseToken, claimedAt, deliveryId, attemptNumber and deviceTokenHash (`sha256:` and 64 digits).
+    /// - Parameter deliveries: a relation with leaseToken, claimedAt, deliveryId, attemptNumber and deviceTokenHash (`sha256:` and 64
+    ///   digits).
     static func insertLease(of deliveries: Query, lease: Duration, worker: String, probeOf: Int64? = nil) -> Query {
         """
         INSERT INTO pushLeases (leaseToken, worker, claimedAt, leaseUntil, probeOf, deliveryIds, attemptNumbers, tokenHashes)

@@ -84,7 +84,8 @@ package struct EnqueueService: Service {
     func submit(_ post: SendPost) async throws -> [SendReceipt] {
         var parts = post.parts
         if parts.count > Self.fewParts {
-            // Those that a request of before has stored are one part: else a large one that is repeated would never get further than it did.
+            // Those that a request of before has stored are one part: else a large one that is repeated would never get further than it
+            // did.
             let known = try await writer.store.known(post.requests.map(\.sendId))
             let stored = parts.prefix { part in part.requests.allSatisfy { known.contains($0.sendId) } }
             parts.removeFirst(stored.count)

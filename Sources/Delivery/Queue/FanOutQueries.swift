@@ -5,8 +5,8 @@ import PushContract
 /// The SQL of sends to many people, whose deliveries are stored in portions: one transaction for all of them would take longer than a
 /// request may, and keep the keys of all their devices locked.
 enum FanOutQueries {
-    /// Notes that the deliveries are to be stored; the send with its place, nil for a list, which is stored at once. An audience does not lose
-    /// members until they are (`isBeingSentTo`).
+    /// Notes that the deliveries are to be stored; the send with its place, nil for a list, which is stored at once. An audience does not
+    /// lose members until they are (`isBeingSentTo`).
     static func begin(_ send: FanOutSend, to people: FanOut, devices: Int, on connection: BlockingConnection) throws -> FanOutSend? {
         var audienceId: String?
         var selection: String?

@@ -5,8 +5,8 @@ import ServiceLifecycle
 
 /// Stores the deliveries of sends to many people, portion by portion, in turns between the sends of a class.
 ///
-/// Every process that sends runs one; a portion is stored by one of them. A send whose portion fails is tried again in the next turn, after the
-/// others.
+/// Every process that sends runs one; a portion is stored by one of them. A send whose portion fails is tried again in the next turn, after
+/// the others.
 package struct FanOutService: Service {
     private let store: SendStore
     private let wake: WakeSignal

@@ -1,7 +1,8 @@
 import Postgres
 import PushContract
 
-/// Flights: of the deliveries with one `collapseId`, only one at a time is with the provider for each token, whatever device it was sent to.
+/// Flights: of the deliveries with one `collapseId`, only one at a time is with the provider for each token, whatever device it was sent
+/// to.
 extension NewestQueries {
     /// How long an attempt may be in flight before a newer delivery stops waiting for it. Longer than `startLimit` and a request.
     static let flightLimit = Duration.seconds(30)
@@ -21,8 +22,8 @@ extension NewestQueries {
         """
     }
 
-    /// Of the deliveries `open`, the newest to each token: those that are in flight now, null for each other one. That one waits, and is the
-    /// newest for which `finish` looks.
+    /// Of the deliveries `open`, the newest to each token: those that are in flight now, null for each other one. That one waits, and is
+    /// the newest for which `finish` looks.
     static let begin: Query = """
         INSERT INTO pushNewest AS n (collapseKey, deliveryId, version, versionsSince, inFlight, inFlightUntil, expiresAt)
         SELECT tokenKey, deliveryId, version, versionsSince, deliveryId, clock_timestamp() + \(flightLimit.inSeconds) * interval '1 second',
@@ -40,8 +41,8 @@ extension NewestQueries {
         RETURNING CASE WHEN inFlight = deliveryId THEN deliveryId END AS deliveryId
         """
 
-    /// Why the others may not: whether there is a newer one (or was: its row is forgotten a week after the last has expired), else until when
-    /// to wait.
+    /// Why the others may not: whether there is a newer one (or was: its row is forgotten a week after the last has expired), else until
+    /// when to wait.
     static func refusals(_ claimed: [(deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)]) -> Query {
         """
         SELECT c.deliveryId, own.deliveryId IS DISTINCT FROM c.deliveryId, (\(replaces("own", "token"))) IS FALSE,
@@ -67,14 +68,14 @@ extension NewestQueries {
         var waitsUntil: Timestamp?
     }
 
-    /// Ends the flights of these deliveries and makes due what waited for them. Those that a newer one has replaced, and those whose wait is
-    /// over already, with the time.
+    /// Ends the flights of these deliveries and makes due what waited for them. Those that a newer one has replaced, and those whose wait
+    /// is over already, with the time.
     static func finish(_ outcomes: [Ended], on connection: BlockingConnection) throws -> (replaced: Set<Int64>, due: [Int64: Timestamp]) {
         guard !outcomes.isEmpty else { return ([], [:]) }
         let tokens = Set(outcomes.map(\.keys.token))
         let devices = Set(outcomes.map(\.keys.own)).subtracting(tokens)
-        // Keys of devices are not locked: a send to many has those of all its devices locked for as long as it takes to store it, and outcomes
-        // of everybody would wait for it. What it has not committed yet is found by the claim of what is now scheduled.
+        // Keys of devices are not locked: a send to many has those of all its devices locked for as long as it takes to store it, and
+        // outcomes of everybody would wait for it. What it has not committed yet is found by the claim of what is now scheduled.
         let rows = try connection.query(
             """
             WITH locked AS (
@@ -95,13 +96,14 @@ extension NewestQueries {
             let token = known[outcome.keys.token]
             let isNewest = { (row: Int64?) in row == nil || row == outcome.deliveryId }
             let isNewestOfToken = isNewest(token?.newest)
-            // What was in flight has been the newest of its token. One that was not need not have been: if it is not, its next claim decides.
+            // What was in flight has been the newest of its token. One that was not need not have been: if it is not, its next claim
+            // decides.
             if !isNewest(known[outcome.keys.own]?.newest) || !isNewestOfToken && outcome.waitsUntil == nil {
                 replaced.insert(outcome.deliveryId)
             }
             guard let token else { continue }
-            // The flight may have ended since, or does so in this batch: what ended it did not find this delivery scheduled. It finds only the
-            // newest of the token.
+            // The flight may have ended since, or does so in this batch: what ended it did not find this delivery scheduled. It finds only
+            // the newest of the token.
             if let until = outcome.waitsUntil, !isNewestOfToken || token.until != until || token.inFlight.map(ended.contains) != false {
                 due[outcome.deliveryId] = token.now
             }
@@ -109,8 +111,8 @@ extension NewestQueries {
             flights.append(outcome.keys.token)
             if !isNewestOfToken, let until = token.until { waiting.append((token.newest, until)) }
         }
-        // What waits does so until exactly this time. By arrays: next to an old snapshot a join may read all that has ever waited. Who has one
-        // locked ends it or moves it: an even newer one may be being stored.
+        // What waits does so until exactly this time. By arrays: next to an old snapshot a join may read all that has ever waited. Who has
+        // one locked ends it or moves it: an even newer one may be being stored.
         if !waiting.isEmpty {
             try connection.executeLater(
                 """

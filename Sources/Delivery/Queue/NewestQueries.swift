@@ -3,9 +3,9 @@ import PushContract
 
 /// The SQL of "newest wins": of the deliveries with one `collapseId` to one device or token only the newest is attempted.
 ///
-/// The order is that of locking the row of `pushNewest`; of two with a `version`, that of their versions, unless one without came in between.
-/// What waits when a newer one comes ends as superseded: at once if it is scheduled (a retry, behind a circuit, not due yet), else when a worker
-/// comes to it, so that nothing searches `pushReady`. An older one that is in flight is waited for.
+/// The order is that of locking the row of `pushNewest`; of two with a `version`, that of their versions, unless one without came in
+/// between. What waits when a newer one comes ends as superseded: at once if it is scheduled (a retry, behind a circuit, not due yet), else
+/// when a worker comes to it, so that nothing searches `pushReady`. An older one that is in flight is waited for.
 enum NewestQueries {
     private static let nextId: Query = "nextval('pushDeliveries_deliveryId_seq')"
 
@@ -32,8 +32,8 @@ enum NewestQueries {
         }
     }
 
-    /// The same for rows as of `EnqueueQueries.rows`; how many, the direct ones with their index among the rows, and what is superseded, which
-    /// the caller records.
+    /// The same for rows as of `EnqueueQueries.rows`; how many, the direct ones with their index among the rows, and what is superseded,
+    /// which the caller records.
     ///
     /// - Parameter acceptedAs: of a send that is stored in portions.
     static func insert(
@@ -61,7 +61,8 @@ enum NewestQueries {
         return (count, direct, superseded)
     }
 
-    /// Each of these rows, in an order within each key, with `isFirst`: whether it is the newest after all of its key have come in this order.
+    /// Each of these rows, in an order within each key, with `isFirst`: whether it is the newest after all of its key have come in this
+    /// order.
     ///
     /// One without a `version` replaces all before it: versions are compared only within an `epoch`, which such a row begins.
     private static func ranked(_ rows: Query, by key: Query, in order: Query) -> Query {
@@ -89,8 +90,8 @@ enum NewestQueries {
         """
     }
 
-    /// An identity is taken under the lock of the key: the greater, the newer. Keys are locked in one order everywhere, those of devices before
-    /// those of tokens: two transactions that need the same rows must not wait for each other.
+    /// An identity is taken under the lock of the key: the greater, the newer. Keys are locked in one order everywhere, those of devices
+    /// before those of tokens: two transactions that need the same rows must not wait for each other.
     ///
     /// One that comes with another without a `version` before it (`versionsSince`) replaces what is stored, as that would have.
     ///
@@ -146,11 +147,11 @@ enum NewestQueries {
         """
     }
 
-    /// Leases deliveries that the same transaction has stored where none is in flight to their token; the others wait in the queue. Of those
-    /// that are leased, in any order, what `EnqueueQueries.lease` returns.
+    /// Leases deliveries that the same transaction has stored where none is in flight to their token; the others wait in the queue. Of
+    /// those that are leased, in any order, what `EnqueueQueries.lease` returns.
     ///
-    /// It locks the keys of tokens, so its transaction may not hold others of them: all deliveries with a `collapseId` that it stores are to
-    /// tokens, or those that it leases are to devices, and so are the others.
+    /// It locks the keys of tokens, so its transaction may not hold others of them: all deliveries with a `collapseId` that it stores are
+    /// to tokens, or those that it leases are to devices, and so are the others.
     static func lease(_ flights: [Flight], lease duration: Duration, worker: String) -> Query {
         let entries = flights.map(\.entry)
         let new = entries.map(\.delivery)

@@ -3,8 +3,8 @@ package import Providers
 package import PushContract
 
 /// A kind of delivery that a feature above puts into the queue (`DeliveryQueue.enqueue`). The queue claims, attempts and retries it as any
-/// other, and settles it when its process dies. The kind supplies the content when it is attempted, and writes what the outcome means for its
-/// owner.
+/// other, and settles it when its process dies. The kind supplies the content when it is attempted, and writes what the outcome means for
+/// its owner.
 package protocol QueuedKind: Sendable {
     /// In `pushDeliveries.kind`.
     var name: String { get }

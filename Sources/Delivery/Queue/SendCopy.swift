@@ -2,8 +2,8 @@ import Postgres
 import PushContract
 import ServiceKit
 
-/// Stores sends that are most likely all new, and the deliveries that are leased with them, by COPY: half the work of `INSERT … ON CONFLICT`,
-/// which writes each row alone and confirms it.
+/// Stores sends that are most likely all new, and the deliveries that are leased with them, by COPY: half the work of
+/// `INSERT … ON CONFLICT`, which writes each row alone and confirms it.
 enum SendCopy {
     private static let sends = """
         SAVEPOINT sends;

@@ -33,8 +33,9 @@ extension SendPost {
     /// Whether keys (`pushNewest`) are locked while it is stored.
     var needsKeys: Bool { requests.contains { $0.content.collapseId != nil } }
 
-    /// Parts that are stored one after the other, each in a transaction. In one transaction keys (`pushNewest`) are locked by one statement, so
-    /// that no two wait for each other, and its deliveries are newer in the order of the sends. Nearly every request is one part.
+    /// Parts that are stored one after the other, each in a transaction. In one transaction keys (`pushNewest`) are locked by one
+    /// statement, so that no two wait for each other, and its deliveries are newer in the order of the sends. Nearly every request is one
+    /// part.
     var parts: [SendPost] {
         var parts: [SendPost] = []
         var last: Keys?

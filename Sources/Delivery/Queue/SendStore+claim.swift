@@ -53,7 +53,8 @@ extension SendStore {
         return marked
     }
 
-    /// Moves up to `ClaimQueries.promoteLimit` deliveries that have become due (after `since`, if it is given) from scheduled to ready; how many.
+    /// Moves up to `ClaimQueries.promoteLimit` deliveries that have become due (after `since`, if it is given) from scheduled to ready; how
+    /// many.
     func promote(since: Timestamp? = nil) async throws -> Int { try await pool.execute(ClaimQueries.promote(since: since)) }
 
     /// Where the queues are.
@@ -111,8 +112,8 @@ enum ClaimQueries {
 
     /// By the time of the statement: an index cannot be searched by `clock_timestamp()`, which is volatile.
     ///
-    /// What is deleted is given as an array, here and below: for a join, the index may be read from end to end, next to an old snapshot with
-    /// all that was deleted since.
+    /// What is deleted is given as an array, here and below: for a join, the index may be read from end to end, next to an old snapshot
+    /// with all that was deleted since.
     static func promote(since: Timestamp?) -> Query {
         """
         WITH due AS MATERIALIZED (
@@ -128,8 +129,9 @@ enum ClaimQueries {
         """
     }
 
-    /// A row of `pushReady` is never updated, so it stays where it was locked. The outer LIMIT never cuts: it lets the planner know that the rows are few, which it cannot see from a parameter. Else it may come to
-    /// read whole tables for the joins once the plan is a generic one.
+    /// A row of `pushReady` is never updated, so it stays where it was locked. The outer LIMIT never cuts: it lets the planner know that
+    /// the rows are few, which it cannot see from a parameter. Else it may come to read whole tables for the joins once the plan is a
+    /// generic one.
     static func claim(queue: Int32, cursor: Int64, limit: Int, lease: Duration, worker: String) -> Query {
         """
         WITH picked AS MATERIALIZED (
@@ -144,8 +146,8 @@ enum ClaimQueries {
         """
     }
 
-    /// One delivery that a circuit blocks and nobody has locked: those that were attempted least, of these the most urgent class. So one that
-    /// is refused for a fault of its own is not the probe again and again.
+    /// One delivery that a circuit blocks and nobody has locked: those that were attempted least, of these the most urgent class. So one
+    /// that is refused for a fault of its own is not the probe again and again.
     static func probe(circuit: Int64, lease: Duration, worker: String) -> Query {
         """
         WITH picked AS MATERIALIZED (

@@ -5,8 +5,8 @@ extension SendStore {
     /// Deliveries that one transaction removes: a send may have millions.
     static let forgetLimit = 5000
 
-    /// Removes sends older than `age`, with their deliveries and outcomes; whether there may be more. Their attempts have a retention of their
-    /// own.
+    /// Removes sends older than `age`, with their deliveries and outcomes; whether there may be more. Their attempts have a retention of
+    /// their own.
     ///
     /// A send lives 28 days at most, so anything older than 30 is over, whatever state it is left in. One with dead letters that were
     /// retried lives longer; it stays for another day, when its last attempt has ended.

@@ -2,8 +2,8 @@ package import HTTPServer
 package import PushContract
 package import ServiceKit
 
-/// The features that make sends themselves. Their sendIds begin with the feature's prefix, and no caller's does: a taken id would keep such a
-/// send from leaving.
+/// The features that make sends themselves. Their sendIds begin with the feature's prefix, and no caller's does: a taken id would keep such
+/// a send from leaving.
 package enum OwnSends: String, Sendable, CaseIterable {
     /// Live subjects, to devices without Live Activities.
     case live = "live~"

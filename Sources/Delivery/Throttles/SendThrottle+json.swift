@@ -3,8 +3,8 @@ import PushContract
 import ServiceKit
 
 extension SendThrottle {
-    /// Reads the body of `PUT /sends/throttle`: `perMinute` or `share`, `reason`, and optionally `provider` (else both), `app` (else all), `minutes`
-    /// (else 60, at most a day).
+    /// Reads the body of `PUT /sends/throttle`: `perMinute` or `share`, `reason`, and optionally `provider` (else both), `app` (else all),
+    /// `minutes` (else 60, at most a day).
     static func requested(_ value: JSONValue, author: String, now: Timestamp) throws(Problem) -> [SendThrottle] {
         var fields = try JSONFields(value)
         let provider = try fields.optional("provider", JSONFields.oneOf(Provider.self))

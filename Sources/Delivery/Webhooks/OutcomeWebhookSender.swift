@@ -6,8 +6,8 @@ package import PushContract
 import ServiceKit
 import ServiceLifecycle
 
-/// Posts the outcomes of sends to the configured webhooks: at least once, in the order of the stream, in batches. What fails is retried at the
-/// same position; a webhook that hangs or fails delays only itself.
+/// Posts the outcomes of sends to the configured webhooks: at least once, in the order of the stream, in batches. What fails is retried at
+/// the same position; a webhook that hangs or fails delays only itself.
 ///
 /// Any number of instances may run: for each webhook the one that holds its lease sends.
 package struct OutcomeWebhookSender: Service {

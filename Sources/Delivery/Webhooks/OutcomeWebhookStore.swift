@@ -117,8 +117,8 @@ package struct OutcomeWebhookStore: Sendable {
         try await pool.query(Self.statuses(where: "true")).map(OutcomeWebhookStatus.init)
     }
 
-    /// Sends again what is behind `cursor`, with an entry in the audit. What the webhook was before and is now; nil when there is none of this
-    /// name. Throws a `Problem` for a cursor ahead of the webhook: what is between would be sent never.
+    /// Sends again what is behind `cursor`, with an entry in the audit. What the webhook was before and is now; nil when there is none of
+    /// this name. Throws a `Problem` for a cursor ahead of the webhook: what is between would be sent never.
     package func replay(
         _ name: String,
         after cursor: OutcomeCursor,

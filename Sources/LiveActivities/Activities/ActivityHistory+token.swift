@@ -27,11 +27,11 @@ extension ActivityHistory {
     /// - Parameters:
     ///   - named: the instance the app says the token is of; an app that does not know it leaves it out.
     ///   - mayStart: whether the user follows the subject, it is live, and the follow is newer than the last end (unless that may recover).
-    package func verdict(on hash: TokenHash, instance named: Int?, mayStart: Bool) -> TokenVerdict {
-        if let named, let known = instance(named) { return verdict(on: hash, of: known) }
-        if let active, active.knows(hash) { return .unchanged(active.number) }
+    package func verdict(on hash: TokenHash, instance named: Int?, mayStart: Bool, now: Timestamp) -> TokenVerdict {
+        if let named, let known = instance(named) { return verdict(on: hash, of: known, now: now) }
+        if let active, active.isUnchanged(by: hash, now: now) { return .unchanged(active.number) }
         // A stream that yields once more after its activity's end must not take the new one's place.
-        if instances.contains(where: { $0.status == .ended && $0.knows(hash) }) { return .activityEnded }
+        if instances.contains(where: { $0.status == .ended && $0.hasHad(hash) }) { return .activityEnded }
         if let named, let latest, named != latest.number + 1 { return .activityEnded }
         if let pending, active == nil || pending.startSentAt != nil { return .adopt(pending.number, replacing: active?.number) }
         if let active { return .rotate(active.number) }
@@ -39,10 +39,10 @@ extension ActivityHistory {
         return .create((latest?.number ?? 0) + 1)
     }
 
-    private func verdict(on hash: TokenHash, of instance: ActivityInstance) -> TokenVerdict {
+    private func verdict(on hash: TokenHash, of instance: ActivityInstance, now: Timestamp) -> TokenVerdict {
         switch instance.status {
         case .ended: .activityEnded
-        case .active: instance.knows(hash) ? .unchanged(instance.number) : .rotate(instance.number)
+        case .active: instance.isUnchanged(by: hash, now: now) ? .unchanged(instance.number) : .rotate(instance.number)
         case .pending: .adopt(instance.number, replacing: active?.number)
         }
     }

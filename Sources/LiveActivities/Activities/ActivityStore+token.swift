@@ -46,7 +46,7 @@ extension ActivityStore {
             )
             let history = ActivityHistory(try rows.map(ActivityInstance.init))
             let mayStart = try !connection.query(TokenQueries.mayStart(post)).isEmpty
-            let verdict = history.verdict(on: post.token.hash, instance: post.instance, mayStart: mayStart)
+            let verdict = history.verdict(on: post.token.hash, instance: post.instance, mayStart: mayStart, now: now)
             if verdict.storesToken { try TokenRegistry.revive(post.token.hash, on: connection) }
             try TokenQueries.apply(verdict, post, encrypted: try cipher.encrypt(post.token, as: .update), on: connection, now: now)
             return verdict

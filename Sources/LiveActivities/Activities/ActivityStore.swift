@@ -24,7 +24,7 @@ package struct ActivityStore: Sendable {
 enum ActivityQueries {
     static func instances(subject: String, userId: String, deviceId: String) -> Query {
         """
-        SELECT instance, status, endReason, updateTokenHash, replacedTokenHash, startSentAt, activatedAt, endedAt FROM liveActivities
+        SELECT instance, status, endReason, updateTokenHash, tokenRegisteredAt, replacedTokenHash, startSentAt, activatedAt, endedAt FROM liveActivities
         WHERE matchId = \(subject) AND userId = \(userId) AND deviceId = \(deviceId) ORDER BY instance
         """
     }
@@ -37,16 +37,17 @@ enum ActivityQueries {
 
 extension ActivityInstance {
     init(_ row: Row) throws {
-        let values = try row.decode((Int32, String, String?, String?, String?, Timestamp?, Timestamp?, Timestamp?).self)
+        let values = try row.decode((Int32, String, String?, String?, Timestamp?, String?, Timestamp?, Timestamp?, Timestamp?).self)
         self.init(
             number: Int(values.0),
             status: try stored(values.1),
             endReason: try values.2.map { try stored($0) },
             tokenHash: try values.3.map { try stored($0) },
-            replacedTokenHash: try values.4.map { try stored($0) },
-            startSentAt: values.5,
-            activatedAt: values.6,
-            endedAt: values.7
+            tokenRegisteredAt: values.4,
+            replacedTokenHash: try values.5.map { try stored($0) },
+            startSentAt: values.6,
+            activatedAt: values.7,
+            endedAt: values.8
         )
     }
 }

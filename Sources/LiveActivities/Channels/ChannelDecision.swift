@@ -4,7 +4,8 @@ package import PushContract
 
 /// What follows from the answers to channel requests. Pure.
 enum ChannelDecision {
-    /// A channel could not be made. It is tried again later; what another try cannot change stops the creation of channels in this app for a while.
+    /// A channel could not be made. It is tried again later; what another try cannot change stops the creation of channels in this app for
+    /// a while.
     static func afterRefusal(
         _ outcome: PushOutcome,
         _ key: ChannelKey,

@@ -56,8 +56,8 @@ package struct CustomActivityStore: Sendable {
 
     private struct UnreachableTargets: Error {}
 
-    /// How many Android devices and browsers get pushes of the subject instead of a Live Activity. An iOS device that cannot be started does
-    /// not count: a start for it alone is a mistake that its caller can correct.
+    /// How many Android devices and browsers get pushes of the subject instead of a Live Activity. An iOS device that cannot be started
+    /// does not count: a start for it alone is a mistake that its caller can correct.
     private static func otherDevices(
         of subject: String,
         type: AttributesType,
@@ -81,7 +81,8 @@ package struct CustomActivityStore: Sendable {
         var alertsWaiting: Int?
     }
 
-    /// Nil: there is none of this name. One that has ended is a conflict. An activity that nobody has or will get any more is a conflict, and not updated.
+    /// Nil: there is none of this name. One that has ended is a conflict. An activity that nobody has or will get any more is a conflict,
+    /// and not updated.
     func update(_ update: CustomUpdate, type: AttributesType, now: Timestamp) async throws -> UpdateResult? {
         let subject = SubjectName.of(attributesType: type.name, activityId: update.activityId)
         return try await pool.performTransaction { [policy] connection in
@@ -132,7 +133,8 @@ package struct CustomActivityStore: Sendable {
                     guard try connection.execute(CustomQueries.insert(try put.first(), subject: subject, type: type, now: now)) == 1 else {
                         continue
                     }
-                    try CustomActivityStore.checkSize(subject, on: connection, now: now)
+                    try CustomActivityStore.checkSize(subject, alert: put.update.alert, on: connection, now: now)
+                    try CustomActivityStore.insert(put.update, of: subject, on: connection, now: now)
                     try connection.execute(PendingActivities.create(subject, policy, now: now))
                     return (.created, nil)
                 }
@@ -198,10 +200,16 @@ package struct CustomActivityStore: Sendable {
     ) throws -> AlertsWaiting? {
         guard try connection.execute(CustomQueries.update(update, subject: subject, now: now)) == 1 else { return nil }
         try checkSize(subject, alert: update.alert, on: connection, now: now)
-        guard let alert = update.alert else { return AlertsWaiting() }
+        guard update.alert != nil else { return AlertsWaiting() }
         let waiting = try connection.query(CustomQueries.alertsWaiting(of: subject, now: now))[0].decode(Int.self)
-        try connection.execute(CustomQueries.insert(alert, priority: update.isCritical ? 1 : 2, of: subject, now: now))
+        try insert(update, of: subject, on: connection, now: now)
         return AlertsWaiting(count: waiting)
+    }
+
+    /// Inserts the alert of the state that was just stored, if it has one.
+    private static func insert(_ update: CustomUpdate, of subject: String, on connection: BlockingConnection, now: Timestamp) throws {
+        guard let alert = update.alert else { return }
+        try connection.execute(CustomQueries.insert(alert, priority: update.isCritical ? 1 : 2, of: subject, now: now))
     }
 
     /// False: no such subject runs.

@@ -118,7 +118,7 @@ enum CustomQueries {
     }
 
     /// Whether it was started with this, as far as it is known still, and for all whom this is addressed to. Who has unfollowed had an
-    /// activity.
+    /// activity, or pushes on a device without Live Activities.
     static func isSame(_ start: CustomStart, subject: String, now: Timestamp) -> Query {
         let state = start.state
         return """
@@ -127,7 +127,9 @@ enum CustomQueries {
                 AND (seq > 1 OR stateHash = \(hash(state.contentState)))
                 AND NOT EXISTS (SELECT FROM devices d LEFT JOIN follows f ON f.matchId = \(subject) AND f.userId = d.userId
                     WHERE \(target(start)) AND d.expiresAt > \(now) AND CASE WHEN f.userId IS NOT NULL THEN f.onlyDeviceId <> d.deviceId
-                        ELSE NOT EXISTS (SELECT FROM liveActivities a WHERE a.matchId = \(subject) AND a.userId = d.userId) END)
+                        ELSE NOT EXISTS (SELECT FROM liveActivities a WHERE a.matchId = \(subject) AND a.userId = d.userId)
+                            AND NOT EXISTS (SELECT FROM pushDeliveries e
+                                WHERE e.uid = d.userId AND \(OtherDevicesQueries.isOf(subject, "e.sendId"))) END)
             """
     }
 }

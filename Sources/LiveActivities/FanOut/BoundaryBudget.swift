@@ -2,7 +2,8 @@ package import PushContract
 
 /// One device's bucket for boundaries: so many an hour at priority 10, the others at 5.
 ///
-/// Kept as the moment from which it is full again, so that it can be stored, and read by another process, without knowing how it was filled.
+/// Kept as the moment from which it is full again, so that it can be stored, and read by another process, without knowing how it was
+/// filled.
 package struct BoundaryBudget: Sendable, Hashable {
     package static let perHour = 8
     private static let refill = Duration.seconds(3600) / perHour

@@ -3,8 +3,9 @@ import PushContract
 
 /// Which of several sources of a match is used. Pure.
 enum SourceDecision {
-    /// A source that confirmed nothing for so long gives way to those of lower priority: twice the longest pause between two questions in play.
-    /// One that says the same for so long gives way to one of the same priority, if play is further there: a cache may answer in its place.
+    /// A source that confirmed nothing for so long gives way to those of lower priority: twice the longest pause between two questions in
+    /// play. One that says the same for so long gives way to one of the same priority, if play is further there: a cache may answer in its
+    /// place.
     static let givesWayAfter = FeedPollInterval.longestInPlay + FeedPollInterval.silent
 
     /// After so long it gives way to one of the same priority, if play is further there: longer than the two pauses around one failed

@@ -52,6 +52,7 @@ package struct FollowStore: Sendable {
                 """
             )
             try connection.execute(PendingActivities.create(matchId, userId: userId, policy, now: now))
+            if startsHere { try connection.execute(StartQueries.postpone(matchId, of: userId, policy)) }
             return try connection.query("SELECT phase, contentState FROM liveSubjects WHERE subject = \(matchId)").first.map { row in
                 let (phase, state) = try row.decode((String, String).self)
                 return FollowState(phase: phase, displayState: state)

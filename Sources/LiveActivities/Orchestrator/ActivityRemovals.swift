@@ -4,8 +4,8 @@ package import PushContract
 
 /// Ends the activities of devices that leave their user, in the transaction in which they do.
 package enum ActivityRemovals {
-    /// By sign-out, an end of pushes there, another user's sign-in, or age: the push that takes the activity off the screen is in the queue then. With the last
-    /// device that signs out, its user's follows end.
+    /// By sign-out, an end of pushes there, another user's sign-in, or age: the push that takes the activity off the screen is in the queue
+    /// then. With the last device that signs out, its user's follows end.
     @Sendable
     package static func end(_ removals: [DeviceRemoval], on connection: BlockingConnection, now: Timestamp) throws {
         guard !removals.isEmpty else { return }

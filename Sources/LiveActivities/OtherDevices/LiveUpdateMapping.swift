@@ -1,6 +1,7 @@
 import ServiceKit
 
-/// What a Live Update shows of a state: texts with `{names}` of the type's attributes and state, and the parts of Android's `ProgressStyle`.
+/// What a Live Update shows of a state: texts with `{names}` of the type's attributes and state, and the parts of Android's
+/// `ProgressStyle`.
 struct LiveUpdateMapping: Sendable, Hashable {
     /// Where a number of the state comes from.
     enum Number: Sendable, Hashable {

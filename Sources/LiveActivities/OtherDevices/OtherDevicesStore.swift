@@ -4,8 +4,8 @@ import PushContract
 
 /// Puts what is due to devices without Live Activities into the send queue: one send for each kind of devices, with a delivery for each.
 ///
-/// The send is stored in one transaction with the subject's progress, which is locked: after a restart, or with two instances at once, nothing is
-/// put there twice. Safe to use from any task.
+/// The send is stored in one transaction with the subject's progress, which is locked: after a restart, or with two instances at once,
+/// nothing is put there twice. Safe to use from any task.
 package struct OtherDevicesStore: Sendable {
     private let pool: PostgresPool
     private let types: AttributesTypes

@@ -9,10 +9,12 @@ struct DueMatch: Sendable {
     var matchId: String
     var title: String
     var startsAt: Timestamp
+    /// Sends of this start that were cancelled, because the match had another start meanwhile, or none.
+    var cancelled: Int
 
-    init(_ row: Row) throws { (matchId, title, startsAt) = try row.decode((String, String, Timestamp).self) }
+    init(_ row: Row) throws { (matchId, title, startsAt, cancelled) = try row.decode((String, String, Timestamp, Int).self) }
 
-    var sendId: String { "\(PrematchQueries.prefix)\(matchId)-\(startsAt.seconds)" }
+    var sendId: String { "\(PrematchQueries.prefix)\(matchId)-\(startsAt.seconds)" + (cancelled > 0 ? ".\(cancelled)" : "") }
 
     static func matchId(ofSend sendId: String) -> String {
         let name = sendId.dropFirst(PrematchQueries.prefix.count)

@@ -9,7 +9,8 @@ import ServiceLifecycle
 /// Alerts before matches: one send to all devices of a match's followers at a set time before its start, at most once for each follower.
 ///
 /// A send is named by match and start. A start that moves therefore has another send, to followers that the earlier one did not reach; what
-/// waits of the earlier one is cancelled, as it is when the match does not begin. Any number of instances may run it.
+/// waits of the earlier one is cancelled, as it is when the match does not begin. A start that is given again after that has another send,
+/// with a number. Any number of instances may run it.
 package struct PrematchAlerts: Service {
     /// The text that the send names; its placeholders are `title` and `minutes`.
     package static let text = "prematch"
@@ -69,7 +70,7 @@ package struct PrematchAlerts: Service {
                 )
             }
         }
-        for match in try await pool.query(PrematchQueries.due(lead: lead, now: now)).map(DueMatch.init)
+        for match in try await pool.query(PrematchQueries.due(author: Self.author, lead: lead, now: now)).map(DueMatch.init)
         where !waiting.contains(match.matchId) {
             do {
                 try await alertFollowers(of: match, now: now)

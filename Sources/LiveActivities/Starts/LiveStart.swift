@@ -46,8 +46,8 @@ package struct LiveStart: QueuedKind {
 
     package func identity(of delivery: QueuedDelivery) -> AttemptIdentity { ActivityKey(delivery).attempt("start", of: delivery) }
 
-    /// The newest state. A start is not wanted any more when its activity ended or has a token, its subject is not live, or the device has
-    /// another start token.
+    /// The newest state. A start is not wanted any more when its activity ended or has a token, its subject is not live, the device has
+    /// another start token, or the app starts the activity by itself.
     package func contents(of deliveries: [QueuedDelivery]) async throws -> [Int64: QueuedContent] {
         let now = now()
         let live = try await subjects.named(deliveries.map { ActivityKey($0).subject }).filter {
@@ -58,7 +58,7 @@ package struct LiveStart: QueuedKind {
         var keys = KeyColumns()
         for delivery in wanted { keys.append(ActivityKey(delivery)) }
         let columns: Query = "\(wanted.map(\.deliveryId)), \(keys.columns), \(wanted.map(\.tokenHash.rawValue))"
-        let rows = try await pool.query(StartQueries.send(columns, policies.channels, now: now))
+        let rows = try await pool.query(StartQueries.send(columns, policies.starts, policies.channels, now: now))
             .map { try $0.decode((Int64, String, Int64?, String?, Timestamp, Int64).self) }
         let alerts = try await subjects.alerts(of: live.values, now: now)
         let byId = Dictionary(uniqueKeysWithValues: wanted.map { ($0.deliveryId, $0) })

@@ -2,8 +2,8 @@ import Delivery
 import Postgres
 import PushContract
 
-/// Which starts a device gets that follows more than it may start: those of the most important subjects, of equals in the order of the user. A
-/// start that is repeated, because the app did not hand in a token, goes after all that were not sent.
+/// Which starts a device gets that follows more than it may start: those of the most important subjects, of equals in the order of the
+/// user. A start that is repeated, because the app did not hand in a token, goes after all that were not sent.
 enum StartOrder {
     /// Of a subject whose priority nobody has given. 1 is the most important.
     static let usualPriority: Int16 = 5
@@ -12,8 +12,9 @@ enum StartOrder {
     /// How long a start waits that is due and not among the first, before it is looked at again.
     static let pause = Duration.seconds(30)
 
-    /// Two CTEs: of the devices of `candidates`, `free` has how often each may be started, and `ranked` the position of the subject's due start
-    /// among all of its device, from 1. What cannot be started now (an old score, a subject that is not live, a dead start token) has none.
+    /// Two CTEs: of the devices of `candidates`, `free` has how often each may be started, and `ranked` the position of the subject's due
+    /// start among all of its device, from 1. What cannot be started now (an old score, a subject that is not live, a dead start token) has
+    /// none.
     static func ranking(_ subject: String, _ policy: StartPolicy, now: Timestamp) -> Query {
         """
         free AS MATERIALIZED (

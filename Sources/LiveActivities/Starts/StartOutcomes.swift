@@ -68,7 +68,7 @@ struct StartOutcomes {
             startsDelivered = a.startsDelivered + (coalesce(o.record, '') IN ('accepted', 'unknown'))::integer,
             startAcceptedAt = CASE WHEN o.record = 'accepted' THEN \(now) ELSE a.startAcceptedAt END,
             nextStartAt = CASE WHEN a.status <> 'pending' OR o.channelId IS NOT NULL THEN NULL
-                WHEN o.next = 'now' THEN \(now)
+                WHEN o.next = 'now' THEN greatest(\(now), \(StartQueries.startsHereUntil(policy)))
                 WHEN o.next = 'afterGrace' AND a.startsDelivered + 1 < \(policy.deliveredLimit) THEN \(now + policy.grace) END,
             status = CASE WHEN a.status = 'pending' AND o.channelId IS NOT NULL THEN 'active' ELSE a.status END,
             activatedAt = coalesce(a.activatedAt, CASE WHEN a.status = 'pending' AND o.channelId IS NOT NULL THEN \(now)::timestamptz END),

@@ -29,8 +29,8 @@ struct StartStore: Sendable {
     /// Puts up to `limit` due starts of a subject into the send queue, in the order of the devices' hashes; how many. None of these
     /// activities is due again before its start has come to an outcome.
     ///
-    /// Nothing is done for an epoch that is no longer current. Beyond a device's budget the most important go first (`StartOrder`); the others are
-    /// looked at again half a minute later.
+    /// Nothing is done for an epoch that is no longer current. Beyond a device's budget the most important go first (`StartOrder`); the
+    /// others are looked at again half a minute later.
     func enqueue(_ subject: LiveSubject, limit: Int, now: Timestamp) async throws -> Int {
         try await pool.performTransaction { [policy, channels] connection in
             let due = try connection.query(StartQueries.takeDue(subject, policy, channels, limit: limit, now: now)).map { row in
@@ -100,10 +100,26 @@ enum StartQueries {
             """
     }
 
+    /// Until when the app may start the activity `a` by itself, as it has said since the activity was made; NULL: it has not.
+    static func startsHereUntil(_ policy: StartPolicy) -> Query {
+        """
+        (SELECT f.startsHereAt + \(policy.grace.inSeconds) * interval '1 second' FROM follows f
+            WHERE f.userId = a.userId AND f.matchId = a.matchId AND f.deviceId = a.deviceId AND f.startsHereAt >= a.createdAt)
+        """
+    }
+
+    /// Starts that are pending wait for the app, which starts the activity by itself.
+    static func postpone(_ subject: String, of userId: String, _ policy: StartPolicy) -> Query {
+        """
+        UPDATE liveActivities a SET nextStartAt = \(startsHereUntil(policy))
+        WHERE a.matchId = \(subject) AND a.userId = \(userId) AND a.status = 'pending' AND a.nextStartAt < \(startsHereUntil(policy))
+        """
+    }
+
     /// Those that are still wanted, with the token and the channel they have now. What the device reports from now on may come of them.
     ///
     /// - Parameter deliveries: columns of deliveryId, the activity's key, and the hash of the token that the start was stored for.
-    static func send(_ deliveries: Query, _ channels: ChannelPolicy, now: Timestamp) -> Query {
+    static func send(_ deliveries: Query, _ policy: StartPolicy, _ channels: ChannelPolicy, now: Timestamp) -> Query {
         """
         WITH due AS MATERIALIZED (
             SELECT o.deliveryId, a.matchId AS subject, a.userId, a.deviceId, a.instance, s.token, s.version, c.channelId, a.createdAt,
@@ -114,6 +130,7 @@ enum StartQueries {
             \(StartTargets.token(for: "a.attributesType"))
             \(ChannelQueries.join(channels))
             WHERE a.status = 'pending' AND s.hash = o.hash AND \(StartTargets.usable(at: now))
+              AND coalesce(\(startsHereUntil(policy)) <= \(now), true)
             ORDER BY a.startOrder FOR UPDATE OF a
         ), claimed AS (
             UPDATE activityStarts e SET claimedAt = \(now) FROM due WHERE e.deliveryId = due.deliveryId

@@ -5,7 +5,8 @@ import ServiceKit
 ///
 /// `type` (one or a list), `properties`, `required`, `additionalProperties` (true or false, **false by default**: a member the app does
 /// not know is a mistake), `items`, `enum`, `const`, `minLength`, `maxLength`, `minimum`, `maximum`, `minItems`, `maxItems`. `title`,
-/// `description`, `$schema`, `$id`, `$comment`, `examples` and `default` say nothing about a value. Anything else is refused when it is read.
+/// `description`, `$schema`, `$id`, `$comment`, `examples` and `default` say nothing about a value. Anything else is refused when it is
+/// read.
 package indirect enum ValueSchema: Sendable, Hashable {
     case rules(Rules)
 

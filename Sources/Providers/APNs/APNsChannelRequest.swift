@@ -10,10 +10,6 @@ enum APNsChannelRequest {
         return OutboundRequest(url: channels(app, base), headers: [json], body: Array(body.utf8))
     }
 
-    static func read(_ id: String, app: String, base: String) -> OutboundRequest {
-        OutboundRequest(method: "GET", url: channels(app, base), headers: [channel(id)])
-    }
-
     static func delete(_ id: String, app: String, base: String) -> OutboundRequest {
         OutboundRequest(method: "DELETE", url: channels(app, base), headers: [channel(id)])
     }
@@ -29,14 +25,6 @@ enum APNsChannelRequest {
             ("apns-expiration", String(APNsChannelRules.expiration(push, channel: target))),
         ]
         return OutboundRequest(url: "\(base)/4/broadcasts/apps/\(app)", headers: headers, body: body)
-    }
-
-    /// A channel as described by `GET`; nil if the answer does not describe one.
-    static func channel(_ id: String, in response: OutboundResponse) -> BroadcastChannel? {
-        guard let policy = (try? JSONParser.read(response.body))?["message-storage-policy"]?.integer,
-            let storage = BroadcastChannel.Storage(rawValue: Int(clamping: policy))
-        else { return nil }
-        return BroadcastChannel(id: id, storage: storage)
     }
 
     /// What cannot be an id is left out: no request can name it.

@@ -78,7 +78,8 @@ struct APNsExchange: Sendable {
         return Reply(outcome: outcome)
     }
 
-    /// A young token that APNs calls expired on two connections: no token helps until a clock is corrected, so it counts as a refused credential.
+    /// A young token that APNs calls expired on two connections: no token helps until a clock is corrected, so it counts as a refused
+    /// credential.
     private func clockFault(_ reply: Reply, now: Timestamp) -> Reply {
         var outcome = reply.outcome
         outcome.retryClass = .afterFix

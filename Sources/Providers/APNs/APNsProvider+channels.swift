@@ -12,12 +12,6 @@ extension APNsProvider: BroadcastProvider {
         }
     }
 
-    package func readChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<BroadcastChannel> {
-        await manage(scope, channel: id, now: now, APNsChannelRequest.read(id, app: scope.app, base: channelBase(scope))) {
-            APNsChannelRequest.channel(id, in: $0)
-        }
-    }
-
     package func deleteChannel(_ id: String, in scope: BroadcastScope, now: Timestamp) async -> ChannelResult<Void> {
         let result: ChannelResult<Void> = await manage(
             scope,

@@ -34,9 +34,7 @@ struct TokenRotationTests {
 
     private func starts(_ pool: PostgresPool, _ keySet: TokenKeySet, users: Range<Int>) async throws -> [String] {
         let names = users.map { "user-\($0)" }
-        return try await pool.performTransaction {
-            try StartTargets.of(users: names, on: $0, cipher: TokenCipher(keySet), now: .now()).map(\.token.rawValue)
-        }
+        return try await StartTarget.all(of: names, in: pool, cipher: TokenCipher(keySet), now: .now()).map(\.token.rawValue)
     }
 
     @Test("a rotation encrypts every token with the new key, during registrations, and afterwards the old key can go")

@@ -108,10 +108,7 @@ struct TypedStartTokenTests {
 
 extension RegistryBench {
     fileprivate func starts(_ userId: String, _ type: String) async throws -> [String] {
-        let (cipher, now) = (cipher, clock.now)
-        return try await pool.performTransaction {
-            try StartTargets.of(users: [userId], type: type, on: $0, cipher: cipher, now: now).map(\.token.rawValue)
-        }
+        try await StartTarget.all(of: [userId], type: type, in: pool, cipher: cipher, now: clock.now).map(\.token.rawValue)
     }
 
     @discardableResult

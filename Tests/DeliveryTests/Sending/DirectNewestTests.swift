@@ -50,7 +50,7 @@ struct DirectNewestTests {
             let post = try bench.post(send("s", to: target))
             try await withServices([dispatcher, enqueueService]) {
                 // The dispatcher has to see first that the queue is empty.
-                try await eventually("it is stored") { (try? await enqueueService.submit(post)) != nil }
+                try await eventually("it is stored") { try await bench.unlessRefused { try await enqueueService.submit(post) } != nil }
                 let flights = try await bench.pool.query(
                     """
                     SELECT d.collapseKey = n.collapseKey, n.inFlightUntil > clock_timestamp() + interval '20 seconds'
@@ -104,7 +104,7 @@ struct DirectNewestTests {
             let together = try bench.post("[\(send("old", to: .device)),\(send("other", to: .device, 2)),\(send("new", to: .device))]")
             let mixed = try bench.post("[\(send("device", to: .device)),\(send("token", to: .token, 2))]")
             try await withServices([dispatcher, enqueueService]) {
-                try await eventually("they are stored") { (try? await enqueueService.submit(together)) != nil }
+                try await eventually("they are stored") { try await bench.unlessRefused { try await enqueueService.submit(together) } != nil }
                 try await eventually("they are sent") { try await bench.count("pushLeases") == 0 }
                 _ = try await enqueueService.submit(mixed)
                 try await eventually("they are sent") { try await bench.count("pushLeases") == 0 }
@@ -128,7 +128,7 @@ struct DirectNewestTests {
                 _ = try await enqueueService.submit(try bench.post(send("v9", to: .device, version: 9)))
                 try await eventually("it has ended") { try await bench.count("pushFinished WHERE outcome = 'superseded'") == 1 }
                 try await bench.refuse("INSERT", on: "pushReady", when: "true")
-                try await eventually("they are stored") { (try? await enqueueService.submit(lower)) != nil }
+                try await eventually("they are stored") { try await bench.unlessRefused { try await enqueueService.submit(lower) } != nil }
                 try await eventually("it is sent") { try await bench.send("v3").state == .sent }
                 try await eventually("they have landed") { try await bench.count("pushLeases") == 0 }
             }

@@ -6,9 +6,9 @@ import Testing
 @testable import Delivery
 @testable import Providers
 
-/// One case for every row of the providers' error tables that a send can meet, from the answer through the real queue: what the attempt's row
-/// says, where the delivery goes, what becomes of the token, and what of the queue. `OutcomeMatrixTests` shows the way from the wire to the
-/// outcome; what concerns broadcast channels alone is in `BroadcastTests`.
+/// One case for every row of the providers' error tables that a send can meet, from the answer through the real queue: what the attempt's
+/// row says, where the delivery goes, what becomes of the token, and what of the queue. `OutcomeMatrixTests` shows the way from the wire to
+/// the outcome; what concerns broadcast channels alone is in `BroadcastTests`.
 @Suite("What each answer does")
 struct OutcomeEffectTests {
     enum Place: Sendable { case dead, retrying, blocked, sentByNextAttempt }

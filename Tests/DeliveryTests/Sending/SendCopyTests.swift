@@ -74,7 +74,7 @@ struct SendCopyTests {
             try await withServices([dispatcher, enqueueService]) {
                 // The dispatcher has to see first that the queue is empty.
                 try await bench.refuse("INSERT", on: "pushReady", when: "true")
-                try await eventually("they are stored") { (try? await enqueueService.submit(post)) != nil }
+                try await eventually("they are stored") { try await bench.unlessRefused { try await enqueueService.submit(post) } != nil }
             }
             let made = try await bench.pool.query(
                 """

@@ -4,8 +4,8 @@ package import PushContract
 
 /// Encrypts raw tokens for the database and decrypts them for a provider's request: AES-GCM with the key set's current key.
 ///
-/// The stored form is `encrypted:<key id>:<base64>`: nonce, ciphertext and tag, bound to the token's kind and hash. Text without that prefix
-/// is a token from before tokens were encrypted, and is passed on as it is. Safe to use from any task.
+/// The stored form is `encrypted:<key id>:<base64>`: nonce, ciphertext and tag, bound to the token's kind and hash. Text without that
+/// prefix is a token from before tokens were encrypted, and is passed on as it is. Safe to use from any task.
 package struct TokenCipher: Sendable {
     /// How every encrypted token begins.
     package static let prefix = "encrypted:"

@@ -1,8 +1,8 @@
 package import Postgres
 package import PushContract
 
-/// Which keys the stored tokens are encrypted with, as the database remembers it: a server that lacks one of them, or has another key under its
-/// name, is stopped before it takes good tokens for damaged ones.
+/// Which keys the stored tokens are encrypted with, as the database remembers it: a server that lacks one of them, or has another key under
+/// its name, is stopped before it takes good tokens for damaged ones.
 package struct TokenKeyStore: Sendable {
     private let pool: PostgresPool
 

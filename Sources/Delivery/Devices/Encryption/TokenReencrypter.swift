@@ -3,7 +3,8 @@ import PushContract
 
 /// Encrypts every stored token with the current key: those of older keys, and those that were stored before tokens were encrypted.
 ///
-/// Goes through the tables by page, in small transactions, during live traffic. May be interrupted and started again: what is done is skipped.
+/// Goes through the tables by page, in small transactions, during live traffic. May be interrupted and started again: what is done is
+/// skipped.
 package struct TokenReencrypter: Sendable {
     package struct Progress: Sendable, Hashable {
         package var column: String

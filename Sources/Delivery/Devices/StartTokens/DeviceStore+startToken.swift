@@ -3,8 +3,8 @@ import Postgres
 package import PushContract
 
 extension DeviceStore {
-    /// Stores a device's start token in place, or clears it, with one attempt that carries the outcome; nothing about its other tokens changes:
-    /// neither the push token, nor start tokens of other types.
+    /// Stores a device's start token in place, or clears it, with one attempt that carries the outcome; nothing about its other tokens
+    /// changes: neither the push token, nor start tokens of other types.
     ///
     /// Throws a `Problem` for an unknown device (404 `device_not_registered`), one that cannot be started by a push, or the alias without
     /// a deviceId where the user has several devices (409).

@@ -20,8 +20,8 @@ package struct TokenFeedbackWriter: Sendable {
         var opened: [CredentialScope] = []
     }
 
-    /// Counts the feedback and applies it to the tokens of devices: the indexes of those that deactivated a token, and those that a limiter defers. The
-    /// update token of an activity belongs to its owner, who acts on it.
+    /// Counts the feedback and applies it to the tokens of devices: the indexes of those that deactivated a token, and those that a limiter
+    /// defers. The update token of an activity belongs to its owner, who acts on it.
     package func apply(
         _ feedbackBatch: [TokenFeedback],
         samples: [RefusalSample],

@@ -78,8 +78,7 @@ struct RegistryBench {
     }
 
     func starts(of users: [String], app: String? = nil) async throws -> [StartTarget] {
-        let (cipher, now) = (cipher, clock.now)
-        return try await pool.performTransaction { try StartTargets.of(users: users, app: app, on: $0, cipher: cipher, now: now) }
+        try await StartTarget.all(of: users, app: app, in: pool, cipher: cipher, now: clock.now)
     }
 
     func pushTargets(of users: [String]) async throws -> [DeviceTarget] {
