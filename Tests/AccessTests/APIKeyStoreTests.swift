@@ -108,7 +108,8 @@ import Testing
             #expect(try await store.list() == [new, made.old])
             let keys = KeyAuthenticator(store: store, logger: logger)
             for text in [oldText, made.text] { #expect(try await keys.key(for: text.text, now: later + .seconds(999)) != nil) }
-            await #expect(throws: Problem.self) { try await keys.key(for: oldText.text, now: later + .seconds(1_000)) }
+            let expired = await #expect(throws: Problem.self) { try await keys.key(for: oldText.text, now: later + .seconds(1_000)) }
+            #expect(expired?.code == "key_expired")
             #expect(try await keys.key(for: made.text.text, now: later + .seconds(1_000))?.id == new.id)
             await #expect(throws: APIKeyStore.Refusal.replaced(by: new.id)) {
                 try await store.rotate(id: old.id, overlap: .zero, createdBy: "ben", now: later)

@@ -105,7 +105,8 @@ struct SessionTests {
             #expect(stored.count == 3)
             for value in stored {
                 #expect(try await instance.caller("pushwatch_session=\(value)", now: now) == nil)
-                await #expect(throws: Problem.self) { try await instance.sessions.open(ticket: value, now: now) }
+                let problem = await #expect(throws: Problem.self) { try await instance.sessions.open(ticket: value, now: now) }
+                #expect(problem?.code == "unauthenticated")
             }
             #expect(try await instance.caller(cookie(header), now: now) != nil, "the cookie itself does")
             let tables = try await pool.query("SELECT relname::text FROM pg_class WHERE relname ILIKE '%secret%'")
@@ -226,9 +227,13 @@ struct SessionTests {
             let ticket = try await instance.tickets.issue(keyId: reader.id, person: "bo", now: now)
             let header = try await instance.sessions.open(ticket: ticket, now: now)
             #expect(try await instance.caller(cookie(header), now: now)?.name == "bo (r)")
-            await #expect(throws: Problem.self) { try await instance.sessions.open(ticket: ticket, now: now) }
+            let used = await #expect(throws: Problem.self) { try await instance.sessions.open(ticket: ticket, now: now) }
+            #expect(used?.code == "unauthenticated")
             let late = try await instance.tickets.issue(keyId: reader.id, person: "bo", now: now)
-            await #expect(throws: Problem.self) { try await instance.sessions.open(ticket: late, now: now + .seconds(900)) }
+            let expired = await #expect(throws: Problem.self) {
+                try await instance.sessions.open(ticket: late, now: now + .seconds(900))
+            }
+            #expect(expired?.code == "unauthenticated")
             let wrong = try await instance.tickets.issue(keyId: sender.id, person: "bo", now: now)
             let refused = await #expect(throws: Problem.self) { try await instance.sessions.open(ticket: wrong, now: now) }
             #expect(refused?.code == "forbidden")

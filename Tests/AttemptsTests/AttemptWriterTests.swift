@@ -179,8 +179,10 @@ struct AttemptWriterTests {
             _ = try await store.write([Sample.attempt("before", status: .queued)])
             // The counts of the month have nowhere to go.
             try await store.pool.execute("DROP TABLE attemptRollups_202603")
-            await #expect(throws: PostgresError.self) { try await store.write([Sample.attempt("new")]) }
-            await #expect(throws: PostgresError.self) { try await store.write([Sample.attempt("before", status: .sent)]) }
+            for attempt in [Sample.attempt("new"), Sample.attempt("before", status: .sent)] {
+                let error = await #expect(throws: PostgresError.self) { try await store.write([attempt]) }
+                #expect(error?.isMissingPartition == true)
+            }
             #expect(try await store.pool.query("SELECT count(*) FROM notificationDeliveryAttempts")[0].decode(Int.self) == 1)
             #expect(try await store.pool.query("SELECT count(*) FROM attemptLedger")[0].decode(Int.self) == 1)
             #expect(try await AttemptStore(store.pool).find(attemptId: "before")?.status == .queued)

@@ -101,7 +101,10 @@ struct FreshWriterTests {
             let hints = try await learned(store)
             // The counts of the month have nowhere to go.
             try await store.pool.execute("DROP TABLE attemptRollups_202603")
-            await #expect(throws: PostgresError.self) { try await write(attempts(0..<count), hints, isNested: isNested, to: store) }
+            let error = await #expect(throws: PostgresError.self) {
+                try await write(attempts(0..<count), hints, isNested: isNested, to: store)
+            }
+            #expect(error?.isMissingPartition == true)
             #expect(try await store.pool.query("SELECT count(*) FROM notificationDeliveryAttempts")[0].decode(Int.self) == 0)
             #expect(try await store.pool.query("SELECT count(*) FROM attemptLedger")[0].decode(Int.self) == 0)
         }

@@ -21,12 +21,13 @@ struct LocalPostgresTests {
         }
     }
 
-    @Test("TCP asks for the password")
+    @Test("a connection by TCP needs the password")
     func password() async throws {
         try await withScratch("tcp") { directory in
             try await withServer(directory) { server in
                 let wrong = "postgresql://pushwatch:wrong@127.0.0.1:\(server.port)/pushwatch"
-                await #expect(throws: PostgresError.self) { try await run("SELECT 1", wrong) }
+                let error = await #expect(throws: PostgresError.self) { try await run("SELECT 1", wrong) }
+                #expect(error?.message.contains("password authentication failed") == true, "\(error as Any)")
             }
         }
     }

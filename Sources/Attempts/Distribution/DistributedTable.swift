@@ -1,5 +1,5 @@
 /// The tables that are spread where there are several servers, in the order in which they are. All others stay on the coordinator: Citus
-/// does not take their statements once they are distributed.
+/// rejects some of their statements once they are distributed.
 package enum DistributedTable: String, Sendable, CaseIterable, CustomStringConvertible {
     /// On each node, since each batch reads it.
     case state = "ledgerState"

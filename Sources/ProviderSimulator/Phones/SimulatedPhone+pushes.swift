@@ -47,7 +47,7 @@ extension SimulatedPhone {
         await wake { await $0.activityAppeared(SystemActivity(activity)) }
     }
 
-    /// Changes what is shown, without an alert.
+    /// Changes what is shown; the app does not run.
     private func update(_ aps: JSONValue, _ push: RecordedRequest) {
         let stamp = aps["timestamp"]?.integer ?? 0
         for index in activities.indices where isFor(activities[index], push) && activities[index].dismissalAt == nil {
