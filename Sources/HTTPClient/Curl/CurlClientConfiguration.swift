@@ -28,7 +28,7 @@ package struct CurlClientConfiguration: Sendable {
     package init() {}
 
     /// How many transfers of a group may begin. One may always be under way: groups that hang keep no other waiting.
-    func places(running: Int, inGroup: Int) -> Int {
+    func free(running: Int, inGroup: Int) -> Int {
         let limit = maxConnections == 0 ? maxInFlight : min(maxInFlight, maxConnections)
         return max(inGroup == 0 ? 1 : 0, limit - running)
     }
