@@ -1,4 +1,5 @@
 import Foundation
+import LiveActivities
 import PushContract
 import TestDatabase
 import TestSupport
@@ -80,6 +81,19 @@ struct ProcessLimitsTests {
         let budget = try DescriptorBudget(configuration(), endpoints: 6, limit: 65_536, cores: 2)
         #expect(budget.httpConnections == 10_000 && budget.databaseConnections == 12)
         #expect(budget.providerConnections == 16 && budget.receiverConnections == 64)
+    }
+
+    @Test("score feeds, which share no connections, have descriptors of their own; so many that they do not fit end the start")
+    func feeds() throws {
+        func budget(feeds: Int, limit: Int) throws(ConfigurationError) -> DescriptorBudget {
+            var configuration = configuration()
+            configuration.matchFeeds = (0..<feeds).map { ScoreFeed(url: "https://feed-\($0).example/scores") }
+            return try DescriptorBudget(configuration, endpoints: 2, limit: limit, cores: 2)
+        }
+        let (none, some) = (try budget(feeds: 0, limit: 1_024), try budget(feeds: 20, limit: 1_024))
+        #expect(none.httpConnections - some.httpConnections == 120)
+        #expect(some.total(endpoints: 2, listeners: 1, cores: 2) <= 1_024)
+        #expect(throws: ConfigurationError.self) { try budget(feeds: 200, limit: 1_024) }
     }
 
     @Test("below 256 the error says what the limit is and what to change")

@@ -14,7 +14,7 @@ package struct CurlClientConfiguration: Sendable {
     /// Proxy URL; nil means none, also if the environment names one.
     package var proxy: String?
     package var maxConnectionsPerHost = 16
-    /// Over all hosts; 0 means no limit.
+    /// Over all hosts and groups, beyond one of each group; 0 means no limit.
     package var maxConnections = 0
     /// The limit of concurrent streams on a connection; the peer's SETTINGS may lower it further.
     package var maxStreamsPerConnection = 100
@@ -26,4 +26,13 @@ package struct CurlClientConfiguration: Sendable {
     var maxInFlight = 4096
 
     package init() {}
+
+    /// How many transfers of a group may begin. One may always be under way: groups that hang keep no other waiting.
+    func free(running: Int, inGroup: Int) -> Int {
+        let limit = maxConnections == 0 ? maxInFlight : min(maxInFlight, maxConnections)
+        return max(inGroup == 0 ? 1 : 0, limit - running)
+    }
+
+    /// Connections that a group keeps. By default libcurl closes idle ones as transfers become fewer.
+    var keptConnections: Int { maxConnections == 0 ? max(64, maxConnectionsPerHost * 4) : 4 }
 }

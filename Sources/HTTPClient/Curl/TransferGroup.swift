@@ -28,8 +28,7 @@ final class TransferGroup {
         pw_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.maxStreamsPerConnection)
         pw_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maxConnectionsPerHost)
         pw_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.maxConnections)
-        // By default libcurl closes idle connections as transfers become fewer.
-        pw_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(64, configuration.maxConnectionsPerHost * 4))
+        pw_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.keptConnections)
         pw_multi_set_socket_callback(multi, watchSocket)
         pw_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, me)
         pw_multi_set_timer_callback(multi, noteTimer)

@@ -20,7 +20,7 @@ extension TransferLoop {
 
     /// Starts waiting exchanges while the limit allows. True if any was started.
     func start(_ group: TransferGroup) -> Bool {
-        let next = group.takeNext(configuration.maxInFlight - running.count)
+        let next = group.takeNext(configuration.free(running: running.count, inGroup: group.running))
         for exchange in next {
             if exchange.isCancelled {
                 give(exchange, .notWritten, .cancelled, "cancelled before it was sent")

@@ -16,14 +16,18 @@ struct DescriptorBudget: Equatable {
     private(set) var databaseConnections: Int
     /// Of each credential to each endpoint.
     private(set) var providerConnections: Int
-    /// Of receivers, score feeds and key sets together.
+    /// Of receivers, score feeds and key sets together, beyond one of each.
     private(set) var receiverConnections: Int
+    /// Webhooks for outcomes and score feeds, which share no connections.
+    private let receivers: Int
 
     /// A cancellation of a statement needs a connection of its own. Partitions have two connections, migrations one.
     private static func database(_ connections: Int) -> Int { 2 * (connections + 3) }
     /// A client has an epoll and an eventfd, and looks one name up at a time for each endpoint. While a changed credential is tested there
     /// are two clients.
     private static func providers(_ connections: Int, endpoints: Int) -> Int { endpoints * 2 * (3 + connections) }
+    /// Two descriptors with which libcurl is woken, and four connections that are kept.
+    private static func receivers(_ connections: Int, receivers: Int) -> Int { connections + 6 * receivers }
     private static func http(_ connections: Int, listeners: Int) -> Int { listeners * (connections + closing) }
     /// Standard streams and logs, and what each event loop has: epoll, eventfd, timerfd.
     private static func own(cores: Int) -> Int { 16 + 3 * cores }
@@ -31,7 +35,8 @@ struct DescriptorBudget: Equatable {
     /// All of it, with the reserve.
     func total(endpoints: Int, listeners: Int, cores: Int) -> Int {
         DescriptorBudget.reserve + DescriptorBudget.own(cores: cores) + DescriptorBudget.database(databaseConnections)
-            + DescriptorBudget.providers(providerConnections, endpoints: endpoints) + receiverConnections
+            + DescriptorBudget.providers(providerConnections, endpoints: endpoints)
+            + DescriptorBudget.receivers(receiverConnections, receivers: receivers)
             + DescriptorBudget.http(httpConnections, listeners: listeners)
     }
 
@@ -44,6 +49,7 @@ struct DescriptorBudget: Equatable {
         databaseConnections = min(configuration.databaseConnections, 2)
         providerConnections = 1
         receiverConnections = min(configuration.receiverConnections, 8)
+        receivers = configuration.outcomeWebhooks.count + configuration.matchFeeds.count
         let least = max(total(endpoints: endpoints, listeners: listeners, cores: cores), DescriptorBudget.leastLimit)
         guard limit >= least else {
             throw ConfigurationError(
