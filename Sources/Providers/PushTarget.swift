@@ -36,8 +36,6 @@ package struct PushTarget: Sendable, Hashable, CustomStringConvertible, CustomDe
 
     /// A provider's text with the token replaced, in case it repeats it.
     func redacting(_ text: String) -> String {
-        [token, liveActivityToken ?? ""].reduce(text) { text, secret in
-            secret.isEmpty ? text : text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "(token)")
-        }
+        [token, liveActivityToken ?? ""].reduce(text, TokenRemoval.of)
     }
 }

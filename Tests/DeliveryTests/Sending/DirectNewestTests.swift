@@ -162,7 +162,7 @@ struct DirectNewestTests {
             }
             let services = dispatchers.map { logging.enqueueService($0, logger: log.logger) }
             try await withServices(dispatchers + services) {
-                var generator = SeededGenerator(state: 7)
+                var generator = SplitMix64(seed: 7)
                 for update in 1...updates {
                     // Of one phone some updates are to the device and some to its token, so that keys are locked from both sides.
                     let targets = (1...phones).shuffled(using: &generator).map { number in
