@@ -123,21 +123,6 @@ package final class LiveEngine: Sendable {
         try await pipeline.working(body)
     }
 
-    /// Turns until there is nothing to do. For tests and one-off runs.
-    package func runUntilIdle(all: Bool = true) async throws {
-        try await working {
-            var all = all
-            while true {
-                let jobs = try await turn(all: all)
-                all = false
-                guard !jobs.isEmpty || hasPortions else { return }
-                await withDiscardingTaskGroup { group in
-                    for job in jobs { group.addTask { await self.perform(job) } }
-                }
-            }
-        }
-    }
-
     /// Pushes under way end; nothing further is begun.
     package func drain() { state.withLock { $0.isDraining = true } }
 

@@ -1,5 +1,4 @@
 package import PushContract
-import ServiceKit
 
 /// The target of one push. Its description omits the token, so that it cannot reach a log or an error.
 package struct PushTarget: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -37,6 +36,6 @@ package struct PushTarget: Sendable, Hashable, CustomStringConvertible, CustomDe
 
     /// A provider's text with the token replaced, in case it repeats it.
     func redacting(_ text: String) -> String {
-        text.redacting([token, liveActivityToken ?? ""], as: "(token)")
+        [token, liveActivityToken ?? ""].reduce(text, TokenRemoval.of)
     }
 }

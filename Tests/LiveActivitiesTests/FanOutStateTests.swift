@@ -1,6 +1,7 @@
 import Delivery
 import Providers
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import LiveActivities
@@ -56,7 +57,7 @@ struct FanOutStateTests {
 
     @Test("F-08: the newest state is never dropped, whatever fails, and each token gets rising timestamps only", arguments: 1...20)
     func trailing(_ seed: UInt64) throws {
-        var random = SplitMix(seed)
+        var random = SplitMix64(seed: seed)
         var fanOut = FanOutState()
         var now = start
         var sent: [ActivityKey: [Int64]] = [:]
@@ -248,20 +249,5 @@ extension FanOutStateTests {
             successor.finish(job, .sent, now: later)
         }
         #expect(left == 4, "half an hour fills half of it")
-    }
-}
-
-/// A small generator with a seed, so that a failing run can be repeated.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

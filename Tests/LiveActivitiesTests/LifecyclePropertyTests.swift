@@ -2,6 +2,7 @@ import Delivery
 import Postgres
 import Providers
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import LiveActivities
@@ -11,7 +12,7 @@ struct LifecyclePropertyTests {
     @Test("no order of calls, answers and clocks breaks the rules of its states", arguments: 1...4)
     func rules(_ seed: UInt64) async throws {
         try await LiveBench.with { bench in
-            var random = SplitMix(seed)
+            var random = SplitMix64(seed: seed)
             var ended: Set<String> = []
             try await bench.score(runs: 0)
             for number in 1...3 { try await bench.phone("ann", "d\(number)", number) }
@@ -46,7 +47,7 @@ struct LifecyclePropertyTests {
         }
     }
 
-    private func act(_ bench: LiveBench, _ step: Int, _ random: inout SplitMix) async throws {
+    private func act(_ bench: LiveBench, _ step: Int, _ random: inout SplitMix64) async throws {
         let device = "d\(1 + random.next() % 3)"
         let number = Int(random.next() % 6) + 1
         let cause = DismissalCause.allCases[Int(random.next() % 3)]

@@ -62,3 +62,20 @@ extension [LiveEngine.Job] {
         }
     }
 }
+
+extension LiveEngine {
+    /// Turns until there is nothing to do.
+    func runUntilIdle(all: Bool = true) async throws {
+        try await working {
+            var all = all
+            while true {
+                let jobs = try await turn(all: all)
+                all = false
+                guard !jobs.isEmpty || hasPortions else { return }
+                await withDiscardingTaskGroup { group in
+                    for job in jobs { group.addTask { await self.perform(job) } }
+                }
+            }
+        }
+    }
+}

@@ -17,8 +17,8 @@ struct QueueClaims {
     /// What was ready at the latest sweep came no later than this, and at the one before.
     private var lastReady: Int64 = 0
     private var readyBefore: Int64 = 0
-    /// What was due before this, by the database's clock, is not searched for, nor what circuits blocked that closed before; nil: everything
-    /// is.
+    /// What was due before this, by the database's clock, is not searched for, nor what circuits blocked that closed before; nil:
+    /// everything is.
     private(set) var dueSince: Timestamp?
     /// Everything that was due then has been found.
     private var dueReached: Timestamp?
@@ -34,10 +34,10 @@ struct QueueClaims {
     /// When something of a paced queue was last claimed.
     var pacedAt: [Int32: ContinuousClock.Instant] = [:]
 
-    /// What is claimed behind an open circuit only learns that it is blocked, and what a slow provider is sent together it answers together.
-    /// That is no haste, and would take time from others: so many …
+    /// Deliveries that one claim takes from a paced queue: of one behind an open circuit they are only marked as blocked, and of one with a
+    /// slow provider they are answered together. Larger or more frequent claims would take time from other queues.
     private static let pacedLimit = 10
-    /// … each time, once in this interval.
+    /// Between two such claims.
     private static let pacedInterval = Duration.milliseconds(100)
 
     init(policy: QueueScheduler.Policy) { self.policy = policy }

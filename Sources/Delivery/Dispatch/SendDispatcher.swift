@@ -85,7 +85,7 @@ package final class SendDispatcher: Service, Sendable {
         }
     }
 
-    /// Claims and sends until nothing is ready or due. For tests and one-off runs.
+    /// Claims and sends until nothing is ready or due. For tests.
     package func runUntilIdle() async throws {
         // All outcomes are written by now: deliveries that no slot was free for can be claimed.
         while try await runUntilNothingIsClaimed(), slots.count == 0 {}

@@ -16,7 +16,7 @@ struct OutcomeWriter<Kind: DeliveryKind>: Sendable {
     private let uncommitted: UncommittedOutcomes
 
     /// - Parameters:
-    ///   - gate: learns at once what a written batch opened and closed.
+    ///   - gate: applies at once what a written batch opened and closed.
     ///   - intents: groups whose outcomes are all written are forgotten in the transaction of the last.
     ///   - owner: the process whose intents they are.
     ///   - uncommitted: counts what waits here.

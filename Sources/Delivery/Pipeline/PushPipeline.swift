@@ -3,12 +3,12 @@ package import Logging
 package import Providers
 package import PushContract
 
-/// Finds who carries pushes to an app; nil when no credential for it is configured.
+/// Finds the provider of an app; nil when no credential for it is configured.
 package typealias ProviderLookup = @Sendable (_ provider: Provider, _ app: String, _ environment: PushEnvironment) -> (any PushProvider)?
 
-/// The one way of a push: send gate, provider, outcome writer. Every attempt leaves exactly one row.
+/// Attempts every push: send gate, provider, outcome writer. Every attempt leaves exactly one row.
 ///
-/// Pushes are attempted within `working`, which writes their outcomes. By reference, as each push under way uses it.
+/// Pushes are attempted within `working`, which writes their outcomes. A class, as each push under way refers to it.
 package final class PushPipeline<Kind: DeliveryKind>: Sendable {
     package let gate: SendGate
     let lookup: ProviderLookup

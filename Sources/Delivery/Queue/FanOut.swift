@@ -99,7 +99,8 @@ struct FanOut {
     private var reachable: Query {
         let isSelected: Query = if case .selected(let selection) = people { "AND (\(selection.includes(now: now)))" } else { "" }
         return """
-            d.userId = p.uid AND d.deviceId = coalesce(p.deviceId, d.deviceId) AND d.expiresAt > \(now) AND d.tokenState <> 'inactive' AND (\(app)::text IS NULL OR d.app = \(app)::text) \(isSelected)
+            d.userId = p.uid AND d.deviceId = coalesce(p.deviceId, d.deviceId) AND d.expiresAt > \(now) AND d.tokenState <> 'inactive'
+                AND (\(app)::text IS NULL OR d.app = \(app)::text) \(isSelected)
             """
     }
 }

@@ -24,8 +24,8 @@ package struct ActivityStore: Sendable {
 enum ActivityQueries {
     static func instances(subject: String, userId: String, deviceId: String) -> Query {
         """
-        SELECT instance, status, endReason, updateTokenHash, tokenRegisteredAt, replacedTokenHash, startSentAt, activatedAt, endedAt FROM liveActivities
-        WHERE matchId = \(subject) AND userId = \(userId) AND deviceId = \(deviceId) ORDER BY instance
+        SELECT instance, status, endReason, updateTokenHash, tokenRegisteredAt, replacedTokenHash, startSentAt, activatedAt, endedAt
+        FROM liveActivities WHERE matchId = \(subject) AND userId = \(userId) AND deviceId = \(deviceId) ORDER BY instance
         """
     }
 

@@ -66,7 +66,8 @@ enum CustomQueries {
         """
         UPDATE activitySubjects SET contentState = \(update.contentState), stateHash = \(hash(update.contentState)), seq = seq + 1,
             stateTimestamp = greatest(\(now.seconds), stateTimestamp + 1), stateBuiltAt = \(now), lastUpdatedAt = \(now),
-            confirmedAt = \(now), critical = \(update.isCritical), staleAt = \(update.staleAt), relevanceScore = coalesce(\(update.relevanceScore), relevanceScore)
+            confirmedAt = \(now), critical = \(update.isCritical), staleAt = \(update.staleAt),
+            relevanceScore = coalesce(\(update.relevanceScore), relevanceScore)
         WHERE subject = \(subject) AND endedAt IS NULL
         """
     }

@@ -21,9 +21,9 @@ enum MatchQueries {
                 \(change.newKeyEvent.map { Int16($0.type.priority) }),
                 \(try StoredMatch.json(PreviousScores.of(change.score)))::jsonb, \(try StoredMatch.json(change.memory.cooldowns))::jsonb,
                 \(try StoredMatch.json(change.memory.window.balls))::jsonb, \(try StoredMatch.json(detection))::jsonb,
-                \(try StoredMatch.json(change.score))::jsonb, \(PollerState.of(change.score).rawValue), \(source.url), \(source.priority), \(change.score.startPriority),
-                \(change.score.startsAt), \(change.score.isBeingPlayed ? now : nil), \(change.score.phase.isFinal ? now : nil), \(now), \(now),
-                \(change.score.phase.isFinal ? now + MatchStore.retention : nil))
+                \(try StoredMatch.json(change.score))::jsonb, \(PollerState.of(change.score).rawValue), \(source.url), \(source.priority),
+                \(change.score.startPriority), \(change.score.startsAt), \(change.score.isBeingPlayed ? now : nil),
+                \(change.score.phase.isFinal ? now : nil), \(now), \(now), \(change.score.phase.isFinal ? now + MatchStore.retention : nil))
             ON CONFLICT (matchId) DO NOTHING
             """
     }

@@ -1,6 +1,7 @@
 import Delivery
 import Postgres
 import PushContract
+import ServiceKit
 import Testing
 
 /// What must hold whatever devices and users do at the same time.
@@ -58,7 +59,7 @@ struct RegistryPropertyTests {
     )
     func invariants(seed: UInt64) async throws {
         try await RegistryBench.with { bench in
-            var random = SeededGenerator(state: seed)
+            var random = SplitMix64(seed: seed)
             let secret = UnregisterSecret.generate()
             for _ in 0..<6 {
                 let steps = (0..<16).map { _ in Step.random(&random, secret: secret) }

@@ -104,7 +104,9 @@ struct DirectNewestTests {
             let together = try bench.post("[\(send("old", to: .device)),\(send("other", to: .device, 2)),\(send("new", to: .device))]")
             let mixed = try bench.post("[\(send("device", to: .device)),\(send("token", to: .token, 2))]")
             try await withServices([dispatcher, enqueueService]) {
-                try await eventually("they are stored") { try await bench.unlessRefused { try await enqueueService.submit(together) } != nil }
+                try await eventually("they are stored") {
+                    try await bench.unlessRefused { try await enqueueService.submit(together) } != nil
+                }
                 try await eventually("they are sent") { try await bench.count("pushLeases") == 0 }
                 _ = try await enqueueService.submit(mixed)
                 try await eventually("they are sent") { try await bench.count("pushLeases") == 0 }
@@ -162,7 +164,7 @@ struct DirectNewestTests {
             }
             let services = dispatchers.map { logging.enqueueService($0, logger: log.logger) }
             try await withServices(dispatchers + services) {
-                var generator = SeededGenerator(state: 7)
+                var generator = SplitMix64(seed: 7)
                 for update in 1...updates {
                     // Of one phone some updates are to the device and some to its token, so that keys are locked from both sides.
                     let targets = (1...phones).shuffled(using: &generator).map { number in

@@ -1,4 +1,5 @@
 import PushContract
+import ServiceKit
 import Testing
 
 @testable import Delivery
@@ -57,7 +58,7 @@ struct SearchStartTests {
 
     @Test("a search starts behind rows that are gone only, whatever transactions do between the steps of a sweep", arguments: 1...40)
     func histories(_ seed: UInt64) {
-        var random = SeededGenerator(state: seed)
+        var random = SplitMix64(seed: seed)
         var database = Database()
         var searchStart = SearchStart()
         var advances = 0

@@ -56,7 +56,8 @@ enum TypedStartTokenQueries {
 
     static func touch(_ device: Device, _ registration: StartTokenRegistration, now: Timestamp) -> Query {
         """
-        UPDATE devices d SET osVersion = coalesce(\(registration.osVersion), d.osVersion), appVersion = coalesce(\(registration.appVersion), d.appVersion),
+        UPDATE devices d SET osVersion = coalesce(\(registration.osVersion), d.osVersion),
+            appVersion = coalesce(\(registration.appVersion), d.appVersion),
             lastSeenAt = greatest(d.lastSeenAt, \(now)), expiresAt = greatest(d.expiresAt, \(now) + interval '90 days')
         WHERE userId = \(device.userId) AND deviceId = \(device.deviceId)
         RETURNING \(raw: DeviceQueries.columns)
