@@ -3,8 +3,8 @@
 
 1. Names: every word of a name declared in Sources (types, functions, properties, cases, parameters; camelCase split) is in docs/words.txt.
 2. Prose: comments and string literals of Sources, docs, alerts, comments of sql, README and CHANGELOG use none of the phrases below.
-3. Lines have at most 140 characters: of documents outside tables and code; of Sources, Tests and sql, where what a literal of one line
-   contains does not count, since swift-format breaks none. Fixtures and vectors are not checked.
+3. Lines have at most 140 characters: of documents outside tables and code; of Sources, Tests and sql, where what literals contain does
+   not count, since swift-format breaks none. Fixtures and vectors are not checked.
 
 docs/words-todo.txt lists what is still to be done: `name WORD`, `line PATH` and `file PATH` (of a Swift file only its
 name, so that moves do not matter). It must only shrink.
@@ -171,9 +171,11 @@ def long_lines():
         for path in sorted((ROOT / folder).rglob(f"*{suffix}")):
             is_literal = False
             for number, line in enumerate(path.read_text().split("\n"), 1):
-                is_text = is_literal or line.lstrip(" ").startswith(("//", "--"))
+                is_text = line.lstrip(" ").startswith(("//", "--"))
                 if suffix == ".swift" and line.count('"""') % 2:
                     is_literal = not is_literal
+                elif is_literal:
+                    continue
                 literal, empty = (SQL_LITERAL, "''") if suffix == ".sql" else (LITERAL, '""')
                 if len(line) > 140 and len(line if is_text else literal.sub(empty, line)) > 140:
                     yield path.relative_to(ROOT), number, len(line)

@@ -54,6 +54,18 @@ struct ReportRulesTests {
         )
     }
 
+    @Test("an app that Unicode takes for one of the key's apps is another one")
+    func equivalentApp() throws {
+        let rules = ReportRules(apps: .only(["K"]))
+        func check(_ app: String) throws {
+            var app = app
+            try app.withUTF8 { try rules.check(app: .text($0)) }
+        }
+        try check("K")
+        // U+212A, the Kelvin sign, is canonically equivalent to K.
+        #expect(throws: AttemptFault.self) { try check("\u{212A}") }
+    }
+
     @Test("a reported code that the mapping knows carries its bucket: otherwise 422 with the right one")
     func mapping() async throws {
         try await withRoute { client, _ in

@@ -19,6 +19,12 @@ import Testing
         #expect(response.body.contentLength == #"{"accepted":3,"url":"https://a/b"}"#.utf8.count)
     }
 
+    @Test("an answer is kept by no cache unless it says so")
+    func caches() throws {
+        #expect(try JSONResponse(Answer()).response().headers[.cacheControl] == "no-store")
+        #expect(try JSONResponse(Answer(), headers: [.cacheControl: "no-cache"]).response().headers[.cacheControl] == "no-cache")
+    }
+
     @Test(
         "HTML is preferred only by those who ask for it first",
         arguments: [

@@ -45,7 +45,7 @@ package struct DeviceRoutes: Sendable {
         let registration = try DeviceRegistration(body, userId: userId, defaults: defaults())
         let secret = UnregisterSecret.generate()
         let device = try await store.register(registration, secret: secret, requestId: context.requestId, now: now())
-        return try JSONResponse(DeviceDocument(device, unregisterSecret: secret), headers: [.cacheControl: "no-store"]).response()
+        return try JSONResponse(DeviceDocument(device, unregisterSecret: secret)).response()
     }
 
     private func registerStart(

@@ -2,7 +2,8 @@ package import Foundation
 package import HTTPTypes
 package import Hummingbird
 
-/// An answer made from an `Encodable` value: keys sorted, slashes as they are.
+/// An answer made from an `Encodable` value: keys sorted, slashes as they are. No cache keeps it, unless its headers say so: a browser with
+/// a session would, and it may be about people.
 ///
 /// Dates are the value's own business (encode RFC 3339 strings).
 package struct JSONResponse<Value: Encodable & Sendable>: ResponseGenerator, Sendable {
@@ -24,6 +25,7 @@ package struct JSONResponse<Value: Encodable & Sendable>: ResponseGenerator, Sen
     package func response() throws -> Response {
         var headers = headers
         headers[.contentType] = "application/json"
+        if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }
         let data = try JSONEncoder.pushwatch.encode(value)
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: data)))
     }

@@ -4,6 +4,9 @@ package import PushContract
 
 /// Who follows which subject; `matchId` is the name of any. Safe to use from any task.
 package struct FollowStore: Sendable {
+    /// Follows of one user of subjects of which nothing is known. There are only as many others as there are subjects.
+    static let unknownLimit = 1_000
+
     private let pool: PostgresPool
     private let policy: StartPolicy
 
@@ -20,7 +23,8 @@ package struct FollowStore: Sendable {
     }
 
     /// Follows; a live subject gets its pending activities in the same transaction, on every device of the user that can be started. The
-    /// follow of a subject that is over, as of a tap that was delivered late, expires with the subject.
+    /// follow of a subject that is over, as of a tap that was delivered late, expires with the subject. With one more than `unknownLimit`
+    /// the oldest follow of a subject of which nothing is known ends.
     ///
     /// - Parameters:
     ///   - deviceId: where the person tapped.
@@ -53,10 +57,12 @@ package struct FollowStore: Sendable {
             )
             try connection.execute(PendingActivities.create(matchId, userId: userId, policy, now: now))
             if startsHere { try connection.execute(StartQueries.postpone(matchId, of: userId, policy)) }
-            return try connection.query("SELECT phase, contentState FROM liveSubjects WHERE subject = \(matchId)").first.map { row in
-                let (phase, state) = try row.decode((String, String).self)
-                return FollowState(phase: phase, displayState: state)
+            let found = try connection.query("SELECT phase, contentState FROM liveSubjects WHERE subject = \(matchId)").first
+            guard let (phase, state) = try found?.decode((String, String).self) else {
+                try connection.execute(FollowQueries.endUnknown(of: userId, beyond: Self.unknownLimit))
+                return nil
             }
+            return FollowState(phase: phase, displayState: state)
         }
     }
 
@@ -91,6 +97,17 @@ package struct FollowStore: Sendable {
 }
 
 enum FollowQueries {
+    /// Such follows have no activities yet.
+    static func endUnknown(of userId: String, beyond limit: Int) -> Query {
+        """
+        DELETE FROM follows WHERE userId = \(userId) AND matchId IN (
+            SELECT f.matchId FROM follows f WHERE f.userId = \(userId) AND f.expiresAt IS NULL
+                AND NOT EXISTS (SELECT FROM activeMatches m WHERE m.matchId = f.matchId)
+                AND NOT EXISTS (SELECT FROM activitySubjects s WHERE s.subject = f.matchId)
+            ORDER BY f.followedAt DESC, f.matchId OFFSET \(limit))
+        """
+    }
+
     static func unfollow(
         userId: String,
         matchId: String,
