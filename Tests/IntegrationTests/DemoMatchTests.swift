@@ -155,7 +155,7 @@ extension WholeService {
             #expect(!pushes.isEmpty && !starts.isEmpty && !updates.isEmpty)
             #expect(pushes.isDisjoint(with: starts) && pushes.isDisjoint(with: updates) && starts.isDisjoint(with: updates))
             let alerts = alerts(day)
-            #expect(!alerts.isEmpty && alerts.allSatisfy { $0.token.map(pushes.contains) ?? false })
+            #expect(!alerts.isEmpty && alerts.allSatisfy { pushes.contains($0.token ?? "") })
             #expect(alerts.allSatisfy { $0.header("apns-topic") == "com.example.scores" })
             let live = day.simulator.requests(provider: .apns).filter { $0.header("apns-push-type") == "liveactivity" && $0.token != nil }
             #expect(live.allSatisfy { $0.header("apns-topic") == "com.example.scores.push-type.liveactivity" })
