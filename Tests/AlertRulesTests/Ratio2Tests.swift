@@ -104,7 +104,8 @@ struct Ratio2Tests {
         #expect(last([(170, 20, 1)]) == "reopened 267", "at the threshold")
         #expect(last([(170, 20, 0)]) == "fired 267")
         #expect(last([(170, 0, 0)]) == "fired 267", "nothing was attempted")
-        // 1.25 times the threshold is excluded by 140 attempts without a failure, of which 40 follow the end; the minutes that set it do not count.
+        // 1.25 times the threshold is excluded by 140 attempts without a failure, of which 40 follow the end; the minutes that set it do
+        // not count.
         #expect(last([(100, 1, 0), (70, 0, 0)]) == "fired 267")
         #expect(last([(99, 1, 0), (71, 0, 0)]) == "reopened 267")
         // 84 of the 168 minutes are half of them.

@@ -36,7 +36,8 @@ struct ScenarioTests {
             }
         let result = try #require(run.result(rule))
         #expect(result.falseAlarmsPerWeek == 0 && result.detection.found == 1, "\(result)")
-        // Faults begin at any time, also where few attempts are usual. A queue grows for a quarter of an hour first; a code is seen at once; half a day of devices must stay away.
+        // Faults begin at any time, also where few attempts are usual. A queue grows for a quarter of an hour first; a code is seen at
+        // once; half a day of devices must stay away.
         let latest = [40, 5, 8, 60, 24 * 60][index]
         #expect((result.detection.medianDelay ?? .max) <= latest && (result.detection.medianDelay ?? 0) > 0, "\(result)")
         #expect(run.result(Make.outage()) == nil && run.result(Make.spike()) == nil)

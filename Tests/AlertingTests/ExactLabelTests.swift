@@ -18,7 +18,8 @@ struct ExactLabelTests {
         return Rules.make("Exact", .ratio(condition), by: by)
     }
 
-    /// An hour of two versions. The newer one fails half of the time for 20 minutes, with a code; the older one always fails for other reasons.
+    /// An hour of two versions. The newer one fails half of the time for 20 minutes, with a code; the older one always fails for other
+    /// reasons.
     private static func hour(_ traffic: Traffic) async throws {
         for minute in 0..<60 {
             let isBroken = (20..<40).contains(minute)

@@ -148,7 +148,8 @@ struct ImpactTests {
                 WHERE relname LIKE 'notificationdeliveryattempts%'
                 """
             )[0].decode(Int64.self)
-            // 23,400 attempts of one person: the sample reads them once, the look-up once more. A look-up for each device would read 8 million.
+            // 23,400 attempts of one person: the sample reads them once, the look-up once more. A look-up for each device would read 8
+            // million.
             #expect((read > 23_400 && read < 200_000) || TestEngine.isDistributed, "\(read)")
             let alert = try #require(try await AlertStore.open(on: reader).first)
             let named = alert.contributors.map { "\($0.dimension)=\($0.value)" }

@@ -79,7 +79,8 @@ extension WholeService {
             }
         }
 
-        /// Every request that the simulator saw has a row of its own, whoever made it; what was under way at the kill has an unknown outcome.
+        /// Every request that the simulator saw has a row of its own, whoever made it; what was under way at the kill has an unknown
+        /// outcome.
         private func expectRows(_ simulator: ProviderSimulator, _ pool: PostgresPool) async throws {
             let living: Query = "(SELECT owner FROM activeMatches WHERE matchId = 'm')"
             let lost = try await pool.query(

@@ -33,8 +33,8 @@ package struct AudienceStore: Sendable {
         try await pool.query(AudienceStore.select("WHERE a.audienceId = \(id)")).first.map(Audience.init)
     }
 
-    /// Changes the members, with an entry in the audit; an audience that is not there yet is made, except by removing. Throws 409 if members
-    /// would be lost to which a send is still being stored.
+    /// Changes the members, with an entry in the audit; an audience that is not there yet is made, except by removing. Throws 409 if
+    /// members would be lost to which a send is still being stored.
     package func change(_ change: Change, _ id: String, uids: [String], recording audit: AuditRecorder) async throws -> Audience? {
         // How many were named; who they are is in the audience alone.
         let detail = "\(uids.count) uids"
@@ -67,8 +67,8 @@ package struct AudienceStore: Sendable {
         }
     }
 
-    /// Deletes an audience, with an entry in the audit; false when there is none. Sends that were made from it are not touched; throws 409 if
-    /// one is still being stored.
+    /// Deletes an audience, with an entry in the audit; false when there is none. Sends that were made from it are not touched; throws 409
+    /// if one is still being stored.
     package func delete(_ id: String, recording audit: AuditRecorder) async throws -> Bool {
         try await pool.performTransaction { connection in
             guard let found = try AudienceStore.lock(id, on: connection) else { return false }

@@ -17,8 +17,8 @@ package struct DispatcherConfiguration: Sendable {
     package var sweep: Duration
     /// How long tries under way may take to end at shutdown.
     package var drainLimit: Duration
-    /// How long a request may wait for slots for its sends before they go into the queue. When something has been waiting there for as long,
-    /// none waits any more until the queue is empty: so a provider that has stopped answering holds up its first sends only.
+    /// How long a request may wait for slots for its sends before they go into the queue. When something has been waiting there for as
+    /// long, none waits any more until the queue is empty: so a provider that has stopped answering holds up its first sends only.
     package var slotWait: Duration
     package var delays: RetryDelays
     package var queues: QueueScheduler.Policy

@@ -34,7 +34,8 @@ package struct DeliveryOutcome<Consequence: Sendable>: Sendable {
     }
 
     private let facts: Facts
-    /// The token was moved to the other environment at this time: the outcome says nothing about the token, and the push is attempted there.
+    /// The token was moved to the other environment at this time: the outcome says nothing about the token, and the push is attempted
+    /// there.
     var switchedAt: Timestamp?
 
     /// - Parameters:

@@ -25,7 +25,8 @@ struct LostAttempts: Sendable {
         self.record = record
     }
 
-    /// - Parameter take: takes attempts from where they are left, and writes what follows for their owner; in the transaction of their rows.
+    /// - Parameter take: takes attempts from where they are left, and writes what follows for their owner; in the transaction of their
+    ///   rows.
     /// - Returns: how many.
     func settle(_ take: @escaping @Sendable (BlockingConnection) throws -> [LostAttempt]) async throws -> Int {
         try await pool.performTransaction { [record] connection in

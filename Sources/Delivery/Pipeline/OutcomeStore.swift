@@ -101,8 +101,8 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
             indexes = Array(batch.indices)
             return
         }
-        // Who takes a lease over locks it against both. By `ANY`, so that they are looked up: next to an old snapshot a join may come to read
-        // all that was deleted.
+        // Who takes a lease over locks it against both. By `ANY`, so that they are looked up: next to an old snapshot a join may come to
+        // read all that was deleted.
         let others = tokens.subtracting(ending).sorted()
         let rows = try connection.query(
             """
@@ -129,8 +129,8 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         outcomes = indexes.map { batch[$0] }
     }
 
-    /// Few tokens as an array of a length that PostgreSQL knows: one of unknown length counts as ten, so that each execution would be planned
-    /// anew for the fewer that there are.
+    /// Few tokens as an array of a length that PostgreSQL knows: one of unknown length counts as ten, so that each execution would be
+    /// planned anew for the fewer that there are.
     private static func array(_ tokens: [Int64]) -> Query {
         guard tokens.count <= 4 else { return "\(tokens)" }
         // No lease has the token 0.

@@ -77,8 +77,8 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
         if let outcome { writer.submit(outcome, written: written) } else { written(nil) }
     }
 
-    /// Makes one request that is no push: it sends nothing to anybody, and leaves no attempt. A refused credential and a rate limit count as
-    /// for a push.
+    /// Makes one request that is no push: it sends nothing to anybody, and leaves no attempt. A refused credential and a rate limit count
+    /// as for a push.
     ///
     /// - Parameters:
     ///   - blocked: what follows if the gate does not allow it, or there is no such provider.

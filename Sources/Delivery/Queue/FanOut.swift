@@ -46,7 +46,8 @@ struct FanOut {
         _ send: FanOutSend,
         on connection: BlockingConnection
     ) throws -> (count: Int, superseded: [NewestQueries.Superseded]) {
-        // The devices of one person after the other: where the number of people is underestimated, all devices that there are would be read.
+        // The devices of one person after the other: where the number of people is underestimated, all devices that there are would be
+        // read.
         let rows: Query = """
             WITH reached AS MATERIALIZED (
                 SELECT d.* FROM (\(selected)) p CROSS JOIN LATERAL (

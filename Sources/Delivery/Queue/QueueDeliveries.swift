@@ -198,7 +198,8 @@ struct QueueDeliveries: DeliveryKind {
             LEFT JOIN pushCircuits h ON h.circuitId = t.circuitId AND h.closedAt IS NULL
             """
         )
-        // As long as few deliveries were refused, or may be, one of them may be at fault and not the credential: a new one is the next probe.
+        // As long as few deliveries were refused, or may be, one of them may be at fault and not the credential: a new one is the next
+        // probe.
         let fresh = Set(rows.compactMap { $0.reason == nil && $0.key.attempts == 0 ? $0.circuit : nil })
         guard !fresh.isEmpty else { return }
         try connection.executeLater(

@@ -4,8 +4,8 @@ package import Providers
 package import PushContract
 
 extension SendStore {
-    /// A delivery's payload as the provider would see it is checked before it is stored. What it returns is sent to each device; nil: what is
-    /// sent is made for each delivery.
+    /// A delivery's payload as the provider would see it is checked before it is stored. What it returns is sent to each device; nil: what
+    /// is sent is made for each delivery.
     package typealias PayloadCheck = @Sendable (SendRequest, PayloadKind) throws(Problem) -> PushMessage?
 
     /// Stores the sends that can be sent, in one transaction; the answer is durable when this returns.

@@ -5,8 +5,8 @@ extension SendStore {
     /// A lease that is younger may be of a transaction under way.
     static let unknownLeaseWait = Duration.seconds(30)
 
-    /// Makes deliveries ready again that this worker has leased and knows nothing of, as the answer to the commit was lost; how many. None of
-    /// them was begun, so nothing is recorded.
+    /// Makes deliveries ready again that this worker has leased and knows nothing of, as the answer to the commit was lost; how many. None
+    /// of them was begun, so nothing is recorded.
     ///
     /// - Parameter known: leases of what was begun, by their tokens.
     func giveBack(of worker: String, except known: Set<Int64>) async throws -> Int {

@@ -4,8 +4,9 @@ package import PushContract
 extension SendStore {
     /// Takes over the deliveries of leases that ran out (after `since`, if it is given); how many.
     ///
-    /// Whether those attempts reached the provider is unknown, and their rows say so. An at_least_once delivery becomes ready again with its
-    /// next attempt; an at_most_once one ends. The lease goes in the same transaction, so a worker that comes back late changes nothing.
+    /// Whether those attempts reached the provider is unknown, and their rows say so. An at_least_once delivery becomes ready again with
+    /// its next attempt; an at_most_once one ends. The lease goes in the same transaction, so a worker that comes back late changes
+    /// nothing.
     package func reap(since: Timestamp? = nil) async throws -> Int {
         var count = 0
         while true {

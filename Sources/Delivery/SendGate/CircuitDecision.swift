@@ -4,7 +4,8 @@ import ServiceKit
 
 /// When failures block all pushes of a scope, and what ends that.
 package enum CircuitDecision {
-    /// Until the next probe of a provider that is down: at most 40 requests a minute over all instances, and known again within two seconds.
+    /// Until the next probe of a provider that is down: at most 40 requests a minute over all instances, and known again within two
+    /// seconds.
     static let outageProbe = Duration.milliseconds(1500)
     /// Until the first probes of a refused credential: other deliveries than the refused one are tried soon, in case it is alone at fault.
     static let firstProbe = Duration.seconds(1)

@@ -48,8 +48,8 @@ enum CircuitQueries {
         )
     }
 
-    /// Gives back the turns of probes that ended without an attempt, or were not begun: they have proved nothing, and the next one may go at
-    /// once.
+    /// Gives back the turns of probes that ended without an attempt, or were not begun: they have proved nothing, and the next one may go
+    /// at once.
     static func returnProbes(_ ids: Set<Int64>, on connection: BlockingConnection) throws {
         guard !ids.isEmpty else { return }
         try connection.execute(

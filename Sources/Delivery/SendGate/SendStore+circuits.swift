@@ -138,8 +138,8 @@ extension SendStore {
         )
     }
 
-    /// Queues whose retries need not wait any more, as the outage of a circuit is over, the most urgent first. Each circuit is taken once, by
-    /// one process. After 15 minutes, the longest wait of a retry, none of them is left.
+    /// Queues whose retries need not wait any more, as the outage of a circuit is over, the most urgent first. Each circuit is taken once,
+    /// by one process. After 15 minutes, the longest wait of a retry, none of them is left.
     func takeOutageQueues() async throws -> [Int32] {
         try await pool.query(
             """

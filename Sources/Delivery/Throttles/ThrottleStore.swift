@@ -20,8 +20,8 @@ package struct ThrottleStore: Sendable {
         ).map(SendThrottle.init)
     }
 
-    /// Sets throttles, replacing those of the same provider and app, with an entry in the audit for each. The bucket starts with one send: a
-    /// probe goes at once.
+    /// Sets throttles, replacing those of the same provider and app, with an entry in the audit for each. The bucket starts with one send:
+    /// a probe goes at once.
     package func set(_ throttles: [SendThrottle], recording audit: AuditRecorder) async throws {
         try await pool.performTransaction { connection in
             for throttle in throttles {
@@ -76,7 +76,8 @@ package struct ThrottleStore: Sendable {
         return Double(count) / 5
     }
 
-    /// Lifts the throttle of a provider and app; all of them when neither is named. With an entry in the audit for each; how many there were.
+    /// Lifts the throttle of a provider and app; all of them when neither is named. With an entry in the audit for each; how many there
+    /// were.
     package func remove(provider: Provider?, app: String?, recording audit: AuditRecorder) async throws -> Int {
         try await pool.performTransaction { connection in
             let removed = try connection.query(

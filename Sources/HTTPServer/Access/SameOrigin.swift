@@ -4,9 +4,9 @@ package import Hummingbird
 /// Refuses requests that another site made a browser send.
 ///
 /// The session cookie is SameSite=Strict, so such a request would come without it. This is a second protection, and the only one where
-/// people sign in or a proxy in front has signed them in. Browsers state where a request comes from in `Sec-Fetch-Site` (W3C Fetch Metadata)
-/// or `Origin` (RFC 6454), and scripts cannot change either. A request with neither comes from no current browser and is refused too:
-/// programs send an API key, which no browser adds by itself.
+/// people sign in or a proxy in front has signed them in. Browsers state where a request comes from in `Sec-Fetch-Site` (W3C Fetch
+/// Metadata) or `Origin` (RFC 6454), and scripts cannot change either. A request with neither comes from no current browser and is refused
+/// too: programs send an API key, which no browser adds by itself.
 package enum SameOrigin {
     /// Throws 403 unless a page of this very site sent the request.
     package static func require(_ request: Request) throws(Problem) {

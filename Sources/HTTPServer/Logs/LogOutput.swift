@@ -2,8 +2,8 @@ import Foundation
 import Metrics
 import Synchronization
 
-/// Writes lines to a descriptor, whole and one at a time. Where nobody reads, as behind a pipe whose reader has stopped, it waits for a moment
-/// and then drops lines: a thread that blocks in `write` is one of the few that serve requests, evaluate alerts and send.
+/// Writes lines to a descriptor, whole and one at a time. Where nobody reads, as behind a pipe whose reader has stopped, it waits for a
+/// moment and then drops lines: a thread that blocks in `write` is one of the few that serve requests, evaluate alerts and send.
 ///
 /// Safe to use from any thread.
 final class LogOutput: Sendable {

@@ -120,8 +120,8 @@ private enum TokenQueries {
         }
     }
 
-    /// The system's eight hours count from the start, and the token of a started activity may come long after it, with the person's Allow. A
-    /// start of earlier than that is of another activity: this one was started by the app.
+    /// The system's eight hours count from the start, and the token of a started activity may come long after it, with the person's Allow.
+    /// A start of earlier than that is of another activity: this one was started by the app.
     private static func activate(_ post: TokenPost, _ number: Int, encrypted: String, now: Timestamp) -> Query {
         """
         UPDATE liveActivities SET status = 'active', updateToken = \(encrypted), updateTokenHash = \(post.token.hash.rawValue),

@@ -8,8 +8,8 @@ package struct LiveEnd: QueuedKind {
     static let kind = "liveEnd"
     /// After that the system has taken the activity away by itself.
     package static let giveUpAfter = Duration.seconds(4 * 3600)
-    /// Who listens to a channel gets the end with its broadcast, and the alert with it. The push to the token would take the alert away if it
-    /// arrived first.
+    /// Who listens to a channel gets the end with its broadcast, and the alert with it. The push to the token would take the alert away if
+    /// it arrived first.
     static let broadcastTime = Duration.seconds(60)
 
     private let pool: PostgresPool

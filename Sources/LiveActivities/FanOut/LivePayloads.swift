@@ -76,8 +76,8 @@ enum LivePayloads {
         return try push.message()
     }
 
-    /// The end of a match, or of its day, for a channel. It is sent several times, for devices that were away: the first one with the alert,
-    /// each with the newest state. An activity that has ended takes no correction of it.
+    /// The end of a match, or of its day, for a channel. It is sent several times, for devices that were away: the first one with the
+    /// alert, each with the newest state. An activity that has ended takes no correction of it.
     static func broadcastEnd(
         _ subject: LiveSubject,
         timestamp: Int64,

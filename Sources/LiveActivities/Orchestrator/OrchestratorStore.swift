@@ -178,9 +178,9 @@ struct OrchestratorStore: Sendable {
         return swept + (try await pool.execute("DELETE FROM activityStarts WHERE claimedAt < \(now) - interval '7 days'"))
     }
 
-    /// Subjects that nobody has confirmed for a week are over, although their source never said so. A match is deleted with its follows, and
-    /// is a new one if it comes back: its cards ended when its source was lost. Another subject ends, since devices may still show it; what
-    /// has no source that repeats its state, such as a parcel, after as long as follows stay.
+    /// Subjects that nobody has confirmed for a week are over, although their source never said so. A match is deleted with its follows,
+    /// and is a new one if it comes back: its cards ended when its source was lost. Another subject ends, since devices may still show it;
+    /// what has no source that repeats its state, such as a parcel, after as long as follows stay.
     private func sweepUnconfirmed(now: Timestamp) async throws -> Int {
         let limit = now - OrchestratorStore.unconfirmedFor
         let subjects: Query = """

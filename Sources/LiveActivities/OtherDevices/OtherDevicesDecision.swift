@@ -37,8 +37,8 @@ struct OtherDevicesDecision: Sendable, Hashable {
     /// Between two states without an alert. States of a match come several times a second; each is a delivery of the queue for each Android
     /// device and wakes its app. Ten subjects at this rate are half of the 5,000 messages an hour that FCM takes for a device.
     static let shortestInterval = Duration.seconds(15)
-    /// A state that follows another one so soon is soon followed by the next: FCM need not keep it for longer than `shortLifetime`. It keeps
-    /// 100 messages of an app for a device, and drops all of them when there are more.
+    /// A state that follows another one so soon is soon followed by the next: FCM need not keep it for longer than `shortLifetime`. It
+    /// keeps 100 messages of an app for a device, and drops all of them when there are more.
     static let closeAfter = Duration.seconds(120)
     static let shortLifetime = Duration.seconds(300)
 

@@ -22,8 +22,8 @@ package struct AttributesType: Sendable, Hashable {
         case users
     }
 
-    /// Reads one file of the directory: `name`, `attributes`, `contentState`, `followedBy`, `channels`, `freshFor`, `otherDevices`, and words
-    /// about them.
+    /// Reads one file of the directory: `name`, `attributes`, `contentState`, `followedBy`, `channels`, `freshFor`, `otherDevices`, and
+    /// words about them.
     package init(file: JSONValue) throws(SchemaError) {
         guard case .object(let members) = file else { throw SchemaError(pointer: "", message: "the file holds one JSON object") }
         if let unknown = members.keys.first(where: {

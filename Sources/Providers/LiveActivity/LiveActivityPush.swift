@@ -22,8 +22,8 @@ package struct LiveActivityPush: Sendable, Hashable {
     /// High counts against the hourly budget of the activity, normal does not. Low does not exist here.
     package var priority: PushPriority
     package var collapseId: String?
-    /// The push is not delivered after this moment. Nil: five minutes for a start, since a late one may start an activity that is over; left
-    /// to Apple otherwise.
+    /// The push is not delivered after this moment. Nil: five minutes for a start, since a late one may start an activity that is over;
+    /// left to Apple otherwise.
     package var expiresAt: Timestamp?
 
     package enum Event: Sendable, Hashable {

@@ -9,8 +9,8 @@ import PushContract
 
 /// `pushwatch-dev bench labels`: what an evaluation costs while a client makes up app names.
 ///
-/// Each synthetic app has one rejected attempt in each of the newest 24 minutes, so each would be an alert of its own; a real app is rejected as
-/// well. Rollups and attempts are written by SQL, as the writer of attempts leaves them when its own limit of apps is lifted.
+/// Each synthetic app has one rejected attempt in each of the newest 24 minutes, so each would be an alert of its own; a real app is
+/// rejected as well. Rollups and attempts are written by SQL, as the writer of attempts leaves them when its own limit of apps is lifted.
 struct LabelsBench {
     static let minutes = 24
     static let realApp = "com.example.real"

@@ -151,8 +151,8 @@ struct RulesBench {
     /// Four kinds of traffic, two major versions, four outcomes.
     private static let rowsOfApp = 4 * 2 * 4
 
-    /// Healthy traffic: 97 of 100 are sent, and each usual reason has one of them. A day at a time, so that rows are stored in the order of their minutes, as
-    /// writers leave them, and one can see how far it is.
+    /// Healthy traffic: 97 of 100 are sent, and each usual reason has one of them. A day at a time, so that rows are stored in the order of
+    /// their minutes, as writers leave them, and one can see how far it is.
     private func fill(_ pool: PostgresPool, _ name: String, through end: Minute, factor: Int64, apps: Int32) async throws {
         try await pool.execute(
             """

@@ -7,8 +7,8 @@ import TestDatabase
 
 /// Writes attempts with their rollups, as the writer of attempts would, by one statement.
 extension Traffic {
-    /// `count` attempts of a minute, each to a device of its own unless `devices` are fewer; `prefix` begins the uids of their people, unless all
-    /// are of one `person`.
+    /// `count` attempts of a minute, each to a device of its own unless `devices` are fewer; `prefix` begins the uids of their people,
+    /// unless all are of one `person`.
     func addFacts(
         _ minute: Minute,
         count: Int,

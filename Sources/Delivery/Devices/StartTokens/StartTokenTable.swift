@@ -77,8 +77,8 @@ struct StartTokenTable {
         """
     }
 
-    /// Start tokens are always APNs', also for a device that is registered with FCM. As with push tokens, what is said of a bare one is about
-    /// the environment it was sent to.
+    /// Start tokens are always APNs', also for a device that is registered with FCM. As with push tokens, what is said of a bare one is
+    /// about the environment it was sent to.
     private var matching: Query {
         """
         d.\(raw: hash) = s.hash AND s.provider = 'apns' AND d.app = s.app

@@ -12,8 +12,8 @@ package struct DeactivationLimiterStore: Sendable {
     package enum Decision: Sendable {
         /// The refusals were right: the deferred tokens are deactivated, and no limiter opens there for a day.
         case confirm
-        /// They were not: every token that was deferred or deactivated since shortly before it opened is as it was. A device that registered
-        /// since, or whose token is another's now, is left as it is.
+        /// They were not: every token that was deferred or deactivated since shortly before it opened is as it was. A device that
+        /// registered since, or whose token is another's now, is left as it is.
         case undo
     }
 

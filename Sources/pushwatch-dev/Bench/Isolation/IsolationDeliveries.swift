@@ -32,8 +32,8 @@ struct IsolationDeliveries {
         try await Self.load(load, provider: "apns") { tokens[$0] }.post(tokens.count, batch: tokens.count, posters: 1, run: "rejected")
     }
 
-    /// Ends what waits, and waits until nothing is queued or under way and no circuit is open, so that the next scenario begins with an empty
-    /// queue. What was under way is scheduled when its request ends: hence again and again.
+    /// Ends what waits, and waits until nothing is queued or under way and no circuit is open, so that the next scenario begins with an
+    /// empty queue. What was under way is scheduled when its request ends: hence again and again.
     func clear() async throws {
         try await wait("the queue is empty", for: .seconds(120)) {
             try await pool.execute(

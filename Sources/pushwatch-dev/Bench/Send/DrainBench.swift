@@ -9,9 +9,9 @@ import PushContract
 import ServiceLifecycle
 import Synchronization
 
-/// `pushwatch-dev bench drain`: a full queue is sent, to a provider in this process that takes everything at once, so that the database is what
-/// is measured, or over HTTP/2 to the provider simulator; once alone, once while an analyst holds a snapshot and another session is idle in a transaction that has written, both from before
-/// deliveries were worked off whose rows cannot be removed until then.
+/// `pushwatch-dev bench drain`: a full queue is sent, to a provider in this process that takes everything at once, so that the database is
+/// what is measured, or over HTTP/2 to the provider simulator; once alone, once while an analyst holds a snapshot and another session is
+/// idle in a transaction that has written, both from before deliveries were worked off whose rows cannot be removed until then.
 struct DrainBench {
     struct Report: Encodable {
         var deliveries: Int
