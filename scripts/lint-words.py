@@ -71,7 +71,7 @@ COMMENT = re.compile(r"//+[^\n]*")
 MULTILINE = re.compile(r'#*"""(.*?)"""', re.DOTALL)
 STRING = re.compile(r'"((?:\\\(|\\.|[^"\\\n])*)"')
 # Literals of one line, with what is interpolated into them.
-LITERAL = re.compile(r'"(?:\\#*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\\.|[^"\\\n])*"')
+LITERAL = re.compile(r'(#+)".*?"\1|"(?:\\#*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\\.|[^"\\\n])*"')
 SQL_LITERAL = re.compile(r"'(?:[^'\n]|'')*'")
 DECLARED = re.compile(r"\b(?:struct|class|enum|actor|protocol|typealias|associatedtype|extension|func|var|let)\s+`?([A-Za-z_]\w*)`?")
 CASES = re.compile(r"^[ \t]*(?:indirect )?case ([a-z`][^\n:]*)$", re.MULTILINE)
