@@ -36,7 +36,6 @@ struct AnswerFuzz: Fuzzer {
         var outcome = APNsResponse(ofAPNs, now: now).outcome(latency: ofAPNs.latency)
         try check(&outcome, of: .apns, AnswerCorpus.apnsToken, ofAPNs)
         for id in APNsChannelRequest.ids(in: ofAPNs) ?? [] where !APNsChannelRules.isId(id) { throw fault("the channel \(id)", ofAPNs) }
-        _ = APNsChannelRequest.channel("dHN0", in: ofAPNs)
 
         let ofFCM = answer(fcm.next())
         let target = PushTarget(provider: .fcm, token: AnswerCorpus.fcmToken, app: "com.example.app")
