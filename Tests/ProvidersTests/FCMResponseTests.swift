@@ -105,7 +105,7 @@ import Testing
         let answer = FCMResponse(OutboundResponse(status: 429, body: Array(body.utf8)), now: Samples.moment)
         let detail = answer.outcome(latency: .zero, target: Samples.target(.fcm)).detail
         #expect(detail.contains("field message.token"))
-        #expect(detail.contains("quota device:(token)"))
+        #expect(detail.contains("quota (token)"))
         #expect(!detail.contains(Samples.fcmToken))
         let unavailable = #"{"error":{"code":503,"status":"UNAVAILABLE","message":"UNAVAILABLE"}}"#
         let once = FCMResponse(OutboundResponse(status: 503, body: Array(unavailable.utf8)), now: Samples.moment)

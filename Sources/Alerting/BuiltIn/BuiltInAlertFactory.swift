@@ -59,7 +59,7 @@ enum BuiltInAlertFactory {
                 + "alerts/receivers.yml.",
             sql:
                 "SELECT settledAt, kind, lastError, alertId FROM notifications "
-                    + "WHERE receiver = '\(name)' AND state = 'deadLettered' ORDER BY 1;"
+                + "WHERE receiver = '\(name)' AND state = 'deadLettered' ORDER BY 1;"
         )
     }
 
@@ -81,7 +81,7 @@ enum BuiltInAlertFactory {
                 + "alerts/receivers.yml.",
             sql:
                 "SELECT createdAt, kind, attempts, nextAttemptAt, lastError, alertId FROM notifications "
-                    + "WHERE receiver = '\(name)' AND state = 'pending' ORDER BY 1;"
+                + "WHERE receiver = '\(name)' AND state = 'pending' ORDER BY 1;"
         )
     }
 

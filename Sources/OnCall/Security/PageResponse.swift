@@ -5,7 +5,7 @@ import Hummingbird
 enum PageResponse {
     static let contentSecurityPolicy =
         "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; "
-            + "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        + "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
     static func html(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
         var headers = common
