@@ -55,8 +55,15 @@ struct PoolState<Connection: Sendable, Waiter: Sendable> {
     /// Why a caller would get no connection now: there is none, and one could not be opened a moment ago.
     func refusal(now: Timestamp) -> PostgresError? { !hasConnection && taken < limit ? backOff.refusal(now: now) : nil }
 
-    /// A connection that was handed out turned out to be broken before it was used.
-    mutating func discarded() { taken -= 1 }
+    /// A connection that was handed out turned out to be broken before it was used: a waiter, which may have waited for it, may open one.
+    mutating func discarded() -> Waiter? {
+        if !isClosed, !waiters.isEmpty {
+            opening += 1
+            return waiters.removeFirst().waiter
+        }
+        taken -= 1
+        return nil
+    }
 
     /// Who might have opened a connection has no time left for it: a waiter may instead.
     mutating func passOnOpening() -> Waiter? {

@@ -75,7 +75,7 @@ package final class PostgresPool: PostgresSession, Service, Sendable {
             case .use(let connection):
                 guard connection.hasPendingInput else { return connection }
                 // The server ended it while it was idle.
-                state.withLock { $0.discarded() }
+                state.withLock { $0.discarded() }?.resume(returning: nil)
             case .open: if let connection = try await open() { return connection }
             case .refuse(let error): throw error
             case .closed: throw PostgresError(.connectionFailure, "the pool is closed")

@@ -7,6 +7,9 @@ enum TokenRemoval {
     static func of(_ text: String, _ token: String) -> String {
         // Shorter texts hold no token. Almost all are.
         guard text.utf8.count >= 64 || !token.isEmpty && text.utf8.count >= token.utf8.count else { return text }
+        // FCM's are registered as they are, whatever they consist of: such a one is no part of a run.
+        let isRun = token.utf8.allSatisfy(TokenShape.isTokenCharacter)
+        let text = isRun ? text : text.replacing(token, with: replacement)
         var kept: [UInt8] = []
         var rest = text.utf8[...]
         while let first = rest.first {

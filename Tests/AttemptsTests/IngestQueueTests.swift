@@ -153,6 +153,21 @@ struct IngestQueueTests {
         }
     }
 
+    @Test("a writer gives its connection back when there is no work for a while, and goes on when there is", .timeLimit(.minutes(1)))
+    func idleWriter() async throws {
+        var limits = IngestLimits()
+        limits.idleLimit = .milliseconds(1)
+        let queue = IngestQueue(limits: limits)
+        let batch = try Sample.batch([Sample.attempt()])
+        async let first = queue.submit(batch)
+        for entry in await queue.take() { entry.answer.give(.success([.accepted])) }
+        #expect(try await first == [.accepted])
+        #expect(queue.finishAndTakeBlocking().isEmpty)
+        async let second = queue.submit(batch)
+        for entry in await queue.take() { entry.answer.give(.success([.duplicate])) }
+        #expect(try await second == [.duplicate])
+    }
+
     @Test("a writer that hangs does not keep others from beginning")
     func waitLimit() async throws {
         var limits = IngestLimits()

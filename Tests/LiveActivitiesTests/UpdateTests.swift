@@ -146,6 +146,24 @@ struct UpdateTests {
         }
     }
 
+    @Test("a token that was replaced and is posted again is its activity's, not that of the next one that was started")
+    func predecessorWhileRollingOver() throws {
+        let now = Timestamp(seconds: 1_800_000_000)
+        let token = { (number: Int) in try PushToken(LiveBench.token(number), provider: .apns).hash }
+        let current = ActivityInstance(
+            number: 1,
+            status: .active,
+            tokenHash: try token(2),
+            tokenRegisteredAt: now - .seconds(600),
+            replacedTokenHash: try token(1)
+        )
+        let history = ActivityHistory([current, ActivityInstance(number: 2, status: .pending, startSentAt: now)])
+        let verdict = { (hash: TokenHash) in history.verdict(on: hash, instance: nil, mayStart: true, now: now) }
+        #expect(verdict(try token(1)) == .rotate(1))
+        #expect(verdict(try token(2)) == .unchanged(1))
+        #expect(verdict(try token(3)) == .adopt(2, replacing: 1))
+    }
+
     @Test("a failed update is sent again after a rest, as the newest state by then")
     func failure() async throws {
         try await LiveBench.with { bench in

@@ -97,8 +97,25 @@ struct PoolStateTests {
         _ = state.acquire(now: now)
         _ = state.release(7, reusable: true)
         #expect(outcome(state.acquire(now: now)) == "use 7")
-        state.discarded()
+        #expect(state.discarded() == nil)
         #expect(outcome(state.acquire(now: now)) == "open")
+    }
+
+    @Test("who waits for a connection that is found broken opens one itself; where none can be opened, all get the error")
+    func discardedWhileOthersWait() {
+        var state = State(limit: 3)
+        _ = state.acquire(now: now)
+        state.opened()
+        _ = state.acquire(now: now)
+        _ = state.failedToOpen(away, now: now)
+        _ = state.release(7, reusable: true)
+        #expect(outcome(state.acquire(now: now)) == "use 7")
+        #expect(outcome(state.acquire(now: now)) == "wait")
+        for name in ["a", "b"] { #expect(state.enqueue(name, id: state.reserveWaiter()) == nil) }
+        #expect(state.discarded() == "a")
+        #expect(!state.hasConnection && state.waiting == 1)
+        #expect(state.failedToOpen(away, now: now) == ["b"])
+        #expect(state.open == 0)
     }
 
     @Test("a closed pool gives nothing out and closes what comes back")

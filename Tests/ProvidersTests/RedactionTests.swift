@@ -17,6 +17,7 @@ struct RedactionTests {
         arguments: [
             ("BadDeviceToken", "abc123", "BadDeviceToken"),
             ("Bad:ABC123!", "abc123", "(token)!"),
+            ("Bad abc.123/x=!", "abc.123/x=", "Bad (token)!"),
             ("Bad token <" + String(repeating: "5A", count: 32) + ">", "", "Bad token <(token)>"),
             ("x" + String(repeating: "5a", count: 31), "", "x" + String(repeating: "5a", count: 31)),
             ("no " + String(repeating: "cD-_:", count: 20) + ".", "", "no (token)."),

@@ -81,7 +81,8 @@ package struct AttemptIngestor: Service {
         }
     }
 
-    /// Takes work and writes it until the queue is closed and drained. While all goes well the connection stays with the writer.
+    /// Takes work and writes it until the queue is closed and drained. While all goes well and there is work the connection
+    /// stays with the writer.
     private func write(slot: Int16) async {
         await withTaskCancellationHandler {
             while case let entries = await queue.take(), !entries.isEmpty {

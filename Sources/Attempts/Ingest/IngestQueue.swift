@@ -1,5 +1,6 @@
 import Dispatch
 import Postgres
+import PushContract
 import Synchronization
 
 /// What waits to be written: requests' batches, bounded in rows and bytes, handed to writers as one batch per transaction.
@@ -58,6 +59,11 @@ final class IngestQueue: Sendable {
         func wait() -> [Entry] {
             signal.wait()
             return entries
+        }
+
+        /// Nil: none came in this time.
+        func wait(upTo limit: Duration) -> [Entry]? {
+            signal.wait(timeout: .now() + .microseconds(Int(limit.microseconds))) == .success ? entries : nil
         }
     }
 
@@ -157,14 +163,26 @@ final class IngestQueue: Sendable {
         }
     }
 
-    /// `finish` and `take` for a thread that may block: one change of threads less for a request that finds the server idle.
+    /// `finish` and `take` for a thread that may block: one change of threads less for a request that finds the server idle. Empty, too,
+    /// when nothing has come for a moment: then the connection is given back. Only work may keep it, as others wait for those in use also
+    /// where the database is away.
     func finishAndTakeBlocking() -> [Entry] {
         let handover = Handover()
         let entries = state.withLock { state in
             state.activeWriters -= 1
             return takeOrWait(&state, as: .thread(handover))
         }
-        return entries ?? handover.wait()
+        return entries ?? handover.wait(upTo: limits.idleLimit) ?? withdraw(handover)
+    }
+
+    /// What it was given meanwhile.
+    private func withdraw(_ handover: Handover) -> [Entry] {
+        let wasIdle = state.withLock { state in
+            let index = state.idleWriters.firstIndex { if case .thread(let other) = $0 { other === handover } else { false } }
+            if let index { state.idleWriters.remove(at: index) }
+            return index != nil
+        }
+        return wasIdle ? [] : handover.wait()
     }
 
     func finish() { state.withLock { $0.activeWriters -= 1 } }
@@ -229,6 +247,8 @@ package struct IngestLimits: Sendable {
     package var answerWithin: Duration = .seconds(9)
     /// After so long, and up to 50 ms more, the transaction under way is no longer waited for.
     package var waitLimit: Duration = .milliseconds(50)
+    /// For so long a writer keeps its connection without work.
+    var idleLimit: Duration = .seconds(1)
 
     package init() {}
 }

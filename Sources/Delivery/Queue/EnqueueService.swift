@@ -20,6 +20,7 @@ package struct EnqueueService: Service {
     private static let largest = 20
     /// As many parts of a request have time in any case.
     private static let fewParts = 10
+    private static let late = PostgresError(.lockNotAvailable, "the time for this request was over before its lock was free")
 
     private let writer: SendPostWriter
     private let group: GroupCommit<ExpectedPost, SendPostWriter.Answer>
@@ -53,7 +54,7 @@ package struct EnqueueService: Service {
         locked = GroupCommit(limit: Self.fewParts) { posts in
             await WorkDeadline.$current.withValue(WorkDeadline(WorkDeadline.requestLimit)) {
                 var answers: [SendPostWriter.Answer] = []
-                for post in posts { answers += await writer.write([post], lockLimit: lockLimit) }
+                for post in posts { answers += post.isLate ? [.failure(Self.late)] : await writer.write([post], lockLimit: lockLimit) }
                 return answers
             }
         }
@@ -128,8 +129,9 @@ package struct EnqueueService: Service {
     /// Tries until the lock is free, or the time for the request is over.
     private func submit(locked post: SendPost) async throws -> [SendReceipt] {
         let end = WorkDeadline.current?.end ?? .now + WorkDeadline.requestLimit
+        let expected = ExpectedPost(post: post, sends: 0, end: end)
         var wasTried = false
-        while let answer = await locked.submitIfOpen(ExpectedPost(post: post, sends: 0), isCritical: !wasTried) {
+        while let answer = await locked.submitIfOpen(expected, isCritical: !wasTried) {
             do { return try answer.get() } catch let error as PostgresError
                 where error.code == .lockNotAvailable && end - .now > Self.lockPause
             {
@@ -137,7 +139,7 @@ package struct EnqueueService: Service {
                 try await Task.sleep(for: Self.lockPause)
             }
         }
-        return try await writer.write([ExpectedPost(post: post, sends: 0)])[0].get()
+        return try await writer.write([expected])[0].get()
     }
 }
 
@@ -151,6 +153,10 @@ package struct StoredInPart: Error {
 private struct ExpectedPost {
     var post: SendPost
     var sends: Int
+    /// Of one that waits for a lock: when its caller is to have an answer.
+    var end: ContinuousClock.Instant?
+
+    var isLate: Bool { end.map { $0 <= .now } ?? false }
 }
 
 /// Writes what several callers sent, whatever one of them sent.

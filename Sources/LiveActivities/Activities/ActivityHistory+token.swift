@@ -32,6 +32,8 @@ extension ActivityHistory {
         if let active, active.isUnchanged(by: hash, now: now) { return .unchanged(active.number) }
         // A stream that yields once more after its activity's end must not take the new one's place.
         if instances.contains(where: { $0.status == .ended && $0.hasHad(hash) }) { return .activityEnded }
+        // Nor must the token before of one that is active, which is that one's again.
+        if let active, active.hasHad(hash) { return .rotate(active.number) }
         if let named, let latest, named != latest.number + 1 { return .activityEnded }
         if let pending, active == nil || pending.startSentAt != nil { return .adopt(pending.number, replacing: active?.number) }
         if let active { return .rotate(active.number) }

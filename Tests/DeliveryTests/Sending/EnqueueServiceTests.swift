@@ -4,6 +4,7 @@ import Providers
 import PushContract
 import ServiceKit
 import ServiceLifecycle
+import Synchronization
 import TestDatabase
 import TestSupport
 import Testing
@@ -122,6 +123,40 @@ struct EnqueueServiceTests {
                 }
             }
             #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
+    @Test("a send whose time is over before the key that it needs is free takes no time from others that wait for keys")
+    func lateForKey() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.enqueue(#"{"sendId": "before", "uid": "ann", "collapseId": "score"}"#)
+            let tries = Mutex(0)
+            let enqueueService = EnqueueService(
+                store: bench.store,
+                check: { _, _ in
+                    tries.withLock { $0 += 1 }
+                    return nil
+                },
+                wake: WakeSignal(),
+                logger: .silent
+            )
+            let late = try bench.post(#"{"sendId": "late", "uid": "ann", "collapseId": "score"}"#)
+            try await withServices([enqueueService]) {
+                try await bench.pool.withTransaction { blocker in
+                    try await blocker.execute("SELECT FROM pushNewest FOR UPDATE")
+                    // Before the service has begun it is refused for its deadline, without a try.
+                    try await eventually("it is refused for the lock") {
+                        do {
+                            _ = try await WorkDeadline.$current.withValue(WorkDeadline(.zero)) { try await enqueueService.submit(late) }
+                            return false
+                        } catch let error as PostgresError {
+                            return error.code == .lockNotAvailable
+                        }
+                    }
+                }
+            }
+            #expect(tries.withLock { $0 } == 1, "together with others, and not by itself")
         }
     }
 
