@@ -2,7 +2,8 @@
 # How long people need: from a clone to the first alert they see, and from the first page to who is affected and why.
 # usage: scripts/people-paths.sh [REPOSITORY]     (this tree must be built, with its tests: swift build --build-tests)
 #
-# The first path is walked in a fresh clone with this tree's program, so the build is not in it. The second is walked by a headless Chromium, with clicks.
+# The first path is walked in a fresh clone with this tree's program, so the build is not in it. The second is walked by a headless
+# Chromium, with clicks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tree=$PWD

@@ -171,7 +171,7 @@ struct RuleChangeTests {
         let first = receiverRegistry.rules
         #expect(first.map(\.name) == ["ProviderUnavailable"])
         #expect(receiverRegistry.findings.isEmpty)
-        let read = Timestamp.now()
+        let read = ContinuousClock.now
         #expect(receiverRegistry.rules(knownFor: .seconds(60), at: read).isEmpty)
         #expect(receiverRegistry.rules(knownFor: .seconds(60), at: read + .seconds(61)) == first)
         try write(rules("500% # broken"), to: "rules/r.yml")

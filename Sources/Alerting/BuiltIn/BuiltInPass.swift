@@ -95,7 +95,7 @@ struct BuiltInPass {
         func behind(_ rules: [AlertRule], by limit: Int) -> [AlertRule] {
             rules.filter { rule in !progress.contains { $0.rule == rule.name && last - $0.covered(by: rule) <= limit } }
         }
-        let late = behind(rules.rules(knownFor: .seconds(Self.minutesBehind * 60), at: now), by: Self.minutesBehind).map(\.name)
+        let late = behind(rules.rules(knownFor: .seconds(Self.minutesBehind * 60)), by: Self.minutesBehind).map(\.name)
         let names = lasting(late)
         let all = behind(rules.rules, by: 0)
         if let open, all.isEmpty { return ([], [over(open, at: now)]) }

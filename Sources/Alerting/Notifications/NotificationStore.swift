@@ -88,7 +88,7 @@ enum NotificationStore {
     ) async throws -> Int {
         try await transaction.execute(
             """
-            UPDATE notifications o SET state = 'pending', nextAttemptAt = \(now), settledAt = NULL
+            UPDATE notifications o SET state = 'pending', nextAttemptAt = least(\(now), clock_timestamp()), settledAt = NULL
             FROM alerts e
             WHERE e.alertId = o.alertId AND o.receiver = \(receiver) AND o.state = 'deadLettered' AND (\(isForced) OR o.attempts < 5)
               AND (\(excluded)::uuid IS NULL OR o.alertId <> \(excluded)) AND e.silencedBy IS NULL

@@ -2,7 +2,6 @@ package import AlertRules
 import Foundation
 package import Logging
 import Metrics
-package import PushContract
 import Synchronization
 
 /// The rules in force, read from an alerts directory and read again when a file changes.
@@ -14,9 +13,9 @@ package final class RuleRegistry: Sendable {
         var findings: [Finding]
         var stamp: DirectoryStamp
         /// Since when this process has known each rule by its name; rules without an entry have been in force since the start.
-        var knownSince: [String: Timestamp] = [:]
+        var knownSince: [String: ContinuousClock.Instant] = [:]
 
-        mutating func note(_ rules: [AlertRule], at now: Timestamp) {
+        mutating func note(_ rules: [AlertRule], at now: ContinuousClock.Instant = .now) {
             self.rules = rules
             knownSince = Dictionary(rules.map { ($0.name, knownSince[$0.name] ?? now) }) { first, _ in first }
         }
@@ -36,7 +35,7 @@ package final class RuleRegistry: Sendable {
         let stamp = DirectoryStamp.of("\(path)/rules")
         let set = directory.ruleSet()
         var first = State(rules: [], findings: set.findings, stamp: stamp)
-        first.note(set.rules, at: .now())
+        first.note(set.rules)
         state = Mutex(first)
         report(set.findings)
     }
@@ -51,7 +50,7 @@ package final class RuleRegistry: Sendable {
     package var rules: [AlertRule] { state.withLock { $0.rules } }
 
     /// Those that this process has known for longer than `wait`.
-    package func rules(knownFor wait: Duration, at now: Timestamp) -> [AlertRule] {
+    package func rules(knownFor wait: Duration, at now: ContinuousClock.Instant = .now) -> [AlertRule] {
         state.withLock { state in state.rules.filter { rule in state.knownSince[rule.name].map { now - $0 > wait } ?? true } }
     }
 
@@ -71,7 +70,7 @@ package final class RuleRegistry: Sendable {
         state.withLock {
             $0.stamp = stamp
             $0.findings = set.findings
-            if !set.hasErrors { $0.note(set.rules, at: .now()) }
+            if !set.hasErrors { $0.note(set.rules) }
         }
         report(set.findings)
     }

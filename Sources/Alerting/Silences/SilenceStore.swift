@@ -4,12 +4,14 @@ package import PushContract
 
 /// The table of silences.
 package enum SilenceStore {
-    /// Adds a silence.
+    /// Adds a silence. One that begins now is in force at once, also where the clock of the machine that adds it is ahead.
     static func insert(_ silence: AlertSilence, in transaction: PostgresTransaction) async throws {
+        let start: Query =
+            silence.startsAt > silence.createdAt ? "\(silence.startsAt)" : "least(\(silence.startsAt), clock_timestamp())"
         try await transaction.execute(
             """
             INSERT INTO alertSilences (silenceId, matchers, startsAt, endsAt, author, reason, createdAt)
-            VALUES (\(silence.id), \(try AlertJSON.text(silence.matchers)), \(silence.startsAt), \(silence.endsAt),
+            VALUES (\(silence.id), \(try AlertJSON.text(silence.matchers)), \(start), \(silence.endsAt),
                     \(silence.author), \(silence.reason), \(silence.createdAt))
             """
         )
@@ -23,7 +25,7 @@ package enum SilenceStore {
             """
             SELECT silenceId FROM alertSilences
             WHERE matchers = \(try AlertJSON.text(silence.matchers))::jsonb AND author = \(silence.author) AND reason = \(silence.reason)
-                AND endsAt - startsAt = \(silence.endsAt)::timestamptz - \(silence.startsAt)::timestamptz
+                AND endsAt - createdAt = \(silence.endsAt)::timestamptz - \(silence.createdAt)::timestamptz
                 AND endsAt > \(silence.createdAt)
                 AND createdAt > \(silence.createdAt - .seconds(60))
             """
@@ -62,7 +64,9 @@ package enum SilenceStore {
             """
         ).first.map(AlertSilence.init(row:))
         guard let silence else { return nil }
-        try await transaction.execute("UPDATE alertSilences SET endsAt = \(max(silence.startsAt, now)) WHERE silenceId = \(id)")
+        try await transaction.execute(
+            "UPDATE alertSilences SET endsAt = greatest(startsAt, least(\(now), clock_timestamp())) WHERE silenceId = \(id)"
+        )
         return silence
     }
 }

@@ -32,7 +32,8 @@ package enum TestNotification {
         recording audit: AuditRecorder,
         on pool: PostgresPool
     ) async throws -> UUID {
-        let now = audit.now
+        // Due at once, also where the clock of the machine that sends it is ahead.
+        let now = min(audit.now, try await DatabaseClock.read(on: pool))
         let alert = alert(severity: severity, author: audit.actor.name, now: now)
         try await pool.withTransaction { transaction in
             let writer = AlertWriter(transaction: transaction, lease: lease, now: now)
@@ -46,7 +47,8 @@ package enum TestNotification {
     }
 
     /// Resolves it: every receiver is notified.
-    package static func resolve(_ id: UUID, at now: Timestamp, on pool: PostgresPool) async throws {
+    package static func resolve(_ id: UUID, at time: Timestamp, on pool: PostgresPool) async throws {
+        let now = min(time, try await DatabaseClock.read(on: pool))
         try await pool.withTransaction { transaction in
             guard let alert = try await AlertStore.alert(id, on: transaction), alert.state == .firing else { return }
             try await AlertWriter(transaction: transaction, lease: lease, now: now).resolve(ended(alert, now), minute: Minute(now))

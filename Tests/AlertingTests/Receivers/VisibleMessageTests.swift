@@ -10,6 +10,7 @@ struct VisibleMessageTests {
         let text = "a\u{202E}b\u{2066}c"
         var message = Messages.firing
         message.group["app"] = text
+        message.labels["app"] = text
         message.annotations = ["summary": text, "meaning": text, "action": text, "accepted": text]
         message.contributors[0].value = text
         let alert = AlertText(message)
@@ -17,6 +18,8 @@ struct VisibleMessageTests {
         for part in parts + alert.contributors {
             #expect(part?.contains("a⟨U+202E⟩b⟨U+2066⟩c") == true, "\(part ?? "nil")")
         }
+        let details = PagerDutyDetails(alert)
+        #expect(details.labels["app"] == "a⟨U+202E⟩b⟨U+2066⟩c" && details.annotations?["summary"] == details.labels["app"])
         #expect(!alert.plain.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{2066}" })
     }
 }

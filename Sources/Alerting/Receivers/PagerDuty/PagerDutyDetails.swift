@@ -1,4 +1,5 @@
 import AlertRules
+import ServiceKit
 
 /// What an incident shows below its summary.
 struct PagerDutyDetails: Encodable {
@@ -17,8 +18,8 @@ struct PagerDutyDetails: Encodable {
         what_to_do = text.action
         facts = Dictionary(text.facts.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         most_affected = text.contributors
-        labels = text.message.labels
-        annotations = text.message.annotations
+        labels = text.message.labels.mapValues(\.visible)
+        annotations = text.message.annotations.mapValues(\.visible)
         sql = text.message.reproduceSQL
     }
 

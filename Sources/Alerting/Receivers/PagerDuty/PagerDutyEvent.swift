@@ -2,6 +2,7 @@ import AlertRules
 import Crypto
 import Foundation
 import PushContract
+import ServiceKit
 
 /// An event of PagerDuty's Events API v2.
 struct PagerDutyEvent: Encodable {
@@ -52,7 +53,7 @@ struct PagerDutyEvent: Encodable {
             severity: Self.severity(message.severity),
             timestamp: (action == .resolve ? message.endsAt ?? message.firedAt : message.firedAt).rfc3339,
             component: message.group["provider"] ?? message.labels["provider"],
-            group: message.group.isEmpty ? nil : Self.group(message),
+            group: message.group.isEmpty ? nil : Self.group(message).visible,
             class: message.rule,
             custom_details: PagerDutyDetails(text)
         )

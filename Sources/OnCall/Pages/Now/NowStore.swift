@@ -83,7 +83,7 @@ struct NowStore: Sendable {
         let names = Set(rules.map(\.name))
         let progress = try await RuleProgress.all(on: pool).filter { names.contains($0.rule) }
         let evaluated = Set(progress.map(\.rule))
-        let overdue = self.rules.rules(knownFor: EvaluationHealth.waitLimit, at: now).filter { !evaluated.contains($0.name) }
+        let overdue = self.rules.rules(knownFor: EvaluationHealth.waitLimit).filter { !evaluated.contains($0.name) }
         return EvaluationHealth(
             rules: rules.count,
             evaluated: progress.count,
