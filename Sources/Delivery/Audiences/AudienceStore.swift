@@ -1,4 +1,3 @@
-import Attempts
 package import Audit
 import HTTPServer
 package import Postgres

@@ -1,4 +1,3 @@
-import Attempts
 import HTTPServer
 import Postgres
 import PushContract
