@@ -37,13 +37,14 @@ extension GroupKey {
 
     package func hash(into hasher: inout Hasher) {
         // Whatever the order of the dimensions.
-        let hashes = values.map { dimension, value in
-            var hasher = Hasher()
-            hasher.combine(dimension)
-            hasher.combine(ExactText(value))
-            return hasher.finalize()
+        var hashes = 0
+        for (dimension, value) in values {
+            var own = Hasher()
+            own.combine(dimension)
+            own.combine(ExactText(value))
+            hashes ^= own.finalize()
         }
-        hasher.combine(hashes.reduce(0, ^))
+        hasher.combine(hashes)
     }
 
     package func has(_ value: String, for dimension: Dimension) -> Bool {
