@@ -69,6 +69,24 @@ struct SessionTests {
         }
     }
 
+    @Test("over HTTPS the cookie has the prefix that closes it to sibling hosts, and one without it opens nothing; over HTTP it has none")
+    func prefix() async throws {
+        try await withInstance { instance, pool in
+            let name = "pushwatch_session="
+            let header = try await instance.sessions.open(key: Self.bootstrapKey, person: "ana", now: now)
+            #expect(header.hasPrefix("__Host-\(name)") && header.contains("; Path=/; ") && !header.contains("Domain"))
+            let planted = String(cookie(header).dropFirst("__Host-".utf8.count))
+            #expect(try await instance.caller(planted, now: now) == nil)
+            let own = cookie(try await instance.sessions.open(key: Self.bootstrapKey, person: "bo", now: now))
+            #expect(try await instance.caller("\(planted); \(own)", now: now)?.name.hasPrefix("bo ") == true)
+            let plain = Sessions(keys: instance.keys, pool: pool, isSecure: false)
+            let unprefixed = try await plain.open(key: Self.bootstrapKey, person: "cy", now: now)
+            #expect(unprefixed.hasPrefix(name) && unprefixed.hasSuffix("SameSite=Strict"))
+            #expect(try await plain.caller(of: Self.request(cookie(unprefixed)), now: now)?.name.hasPrefix("cy ") == true)
+            #expect(try await plain.caller(of: Self.request(cookie(header)), now: now) == nil)
+        }
+    }
+
     @Test("a session is neither opened nor ended while the audit takes no entry of it")
     func refusedEntries() async throws {
         try await withInstance { instance, pool in
@@ -104,7 +122,7 @@ struct SessionTests {
             }
             #expect(stored.count == 3)
             for value in stored {
-                #expect(try await instance.caller("pushwatch_session=\(value)", now: now) == nil)
+                #expect(try await instance.caller("__Host-pushwatch_session=\(value)", now: now) == nil)
                 let problem = await #expect(throws: Problem.self) { try await instance.sessions.open(ticket: value, now: now) }
                 #expect(problem?.code == "unauthenticated")
             }
@@ -121,7 +139,7 @@ struct SessionTests {
             for value in ["", "x", String(good.dropLast()), good + "A", String(good.dropLast()) + (good.hasSuffix("A") ? "B" : "A")] {
                 #expect(try await instance.caller(value, now: now) == nil)
             }
-            #expect(try await instance.caller("pushwatch_session=bootstrap.9999999999.AAAA", now: now) == nil)
+            #expect(try await instance.caller("__Host-pushwatch_session=bootstrap.9999999999.AAAA", now: now) == nil)
         }
     }
 
@@ -136,7 +154,7 @@ struct SessionTests {
             let signedOut = try await open()
             #expect(try await isOpen(signedOut))
             let cleared = try await first.sessions.close(Self.request(signedOut, .post), now: now)
-            #expect(cleared.hasPrefix("pushwatch_session=; Path=/; Max-Age=0"))
+            #expect(cleared.hasPrefix("__Host-pushwatch_session=; Path=/; Max-Age=0"))
             #expect(try await !isOpen(signedOut))
             let ended = try await open()
             let id = try #require(try await second.sessions.open(now: now).first?.id)

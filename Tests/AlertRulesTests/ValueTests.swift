@@ -26,6 +26,22 @@ struct ValueTests {
         #expect(Fraction(multiple: "3") == nil && Fraction(multiple: "x") == nil)
     }
 
+    @Test("apps that Unicode takes for the same text are of different groups: neither counts for, or suppresses, the other's alerts")
+    func equivalentApps() {
+        // U+212A, the Kelvin sign, is canonically equivalent to K.
+        let (letter, sign) = (GroupKey([.provider: "apns", .app: "Kim"]), GroupKey([.provider: "apns", .app: "\u{212A}im"]))
+        #expect(letter != sign && letter < sign && Set([letter, sign, letter]).count == 2)
+        #expect(letter == GroupKey([.app: "Kim", .provider: "apns"]) && letter != GroupKey([.provider: "apns"]))
+        let filter = AttemptFilter([.app: ["Kim"]])
+        #expect(filter.admits(letter) && !filter.admits(sign))
+        func isSuppressed(by group: GroupKey) -> Bool {
+            let cause = Suppression.Span(rule: "Cause", group: group, startsAt: Minute(0), firedAt: Minute(10))
+            let consequence = Suppression.Span(rule: "Consequence", group: letter, startsAt: Minute(5), firedAt: Minute(15))
+            return Suppression.suppresses(cause, consequence, lastSet: Minute(14), at: Minute(14))
+        }
+        #expect(isSuppressed(by: letter) && isSuppressed(by: GroupKey([.provider: "apns"])) && !isSuppressed(by: sign))
+    }
+
     @Test("durations are whole minutes", arguments: [("15m", 15), ("2h", 120), ("1h30m", 90), ("7d", 10_080), ("1w", 10_080)])
     func durations(text: String, minutes: Int) { #expect(RuleDuration(text)?.minutes == minutes) }
 

@@ -54,6 +54,27 @@ struct RuleScopeTests {
         }
     }
 
+    @Test("an app whose name Unicode takes for the same text hides no alert of the other, live or in a backtest")
+    func equivalentApps() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            for minute in 0..<20 {
+                try await traffic.add(Traffic.start + minute, attempts: 40, bad: 20, reason: "auth", app: "Kim")
+                // U+212A, the Kelvin sign, is canonically equivalent to K.
+                try await traffic.add(Traffic.start + minute, attempts: 4000, bad: 40, reason: "auth", app: "\u{212A}im")
+            }
+            let evaluator = evaluator(pool)
+            try await evaluator.evaluate(minutes: 0)
+            try await evaluator.evaluate(minutes: 20)
+            #expect(evaluator.faults == [:])
+            let open = try await AlertStore.open(on: pool)
+            #expect(open.map { Array(($0.labels["app"] ?? "").utf8) } == [Array("Kim".utf8)])
+            #expect(open.first?.evidence.observed.counts == AttemptCounts(attempts: 400, bad: 200))
+            let span = BacktestSpan(since: Traffic.start, last: Traffic.start + 19)
+            #expect(try Decided.backtest([try await RuleBacktest(span: span, on: pool).run(Self.rule)]) == (try await Decided.live(pool)))
+        }
+    }
+
     @Test("an app that fails too little to fire keeps the history since its alert ended: it is opened again, as in a backtest")
     func openedAgain() async throws {
         var ratio = RatioCondition(reasons: ["auth"], above: Fraction(20, 100), for: RuleDuration(minutes: 10))

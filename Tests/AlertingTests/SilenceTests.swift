@@ -195,5 +195,13 @@ struct SilenceTests {
         )
         #expect(!SilenceMatcher(name: "provider", value: "a*").matches(labels))
         #expect(!SilenceMatcher(name: "provider", value: "f*", isEqual: false).matches(labels))
+        let app = ["app": "com.Kim.shop.eu"]
+        for value in ["com.*.eu", "*shop*", "com.*.shop*", "*eu", "com.Kim.shop.eu"] {
+            #expect(SilenceMatcher(name: "app", value: value).matches(app), "\(value)")
+        }
+        // U+212A, the Kelvin sign, is canonically equivalent to K.
+        for value in ["com.*shops*", "com.Kim.*.shop.eu", "com.Kim.shop.e", "com.\u{212A}im.shop.eu", "com.\u{212A}im.*", "*\u{212A}im*"] {
+            #expect(!SilenceMatcher(name: "app", value: value).matches(app), "\(value)")
+        }
     }
 }

@@ -60,6 +60,38 @@ struct RequestLimitTests {
         }
     }
 
+    /// Two app users whose names Unicode takes for the same text: U+212A, the Kelvin sign, is canonically equivalent to K.
+    private struct EquivalentUsers: Authenticator {
+        func authenticate(_ request: Request) -> Caller? {
+            .user(userId: request.headers[.authorization] == "sign" ? "\u{212A}im" : "Kim")
+        }
+    }
+
+    @Test("a user whose name Unicode takes for the same text takes none of another user's places")
+    func equivalentUsers() async throws {
+        let running = Mutex(0)
+        let isOpen = Mutex(false)
+        try await withEdge(authentication: AuthenticationMiddleware(EquivalentUsers())) { router in
+            router.get("follows", .user) { _, context in
+                if context.caller?.userId?.utf8.count == "Kim".utf8.count { return "at once" }
+                running.withLock { $0 += 1 }
+                try await eventually("the test lets it go on") { isOpen.withLock { $0 } }
+                return "follows"
+            }
+        } test: { client in
+            @Sendable func send(_ user: String) async throws -> Int {
+                try await client.execute(uri: "/follows", method: .get, headers: [.authorization: user]).status.code
+            }
+            try await withThrowingTaskGroup(of: Int.self) { tasks in
+                for _ in 1...20 { tasks.addTask { try await send("sign") } }
+                try await eventually("four are at work") { running.withLock { $0 } == 4 }
+                #expect(try await send("letter") == 200)
+                isOpen.withLock { $0 = true }
+                for try await code in tasks { #expect(code == 200) }
+            }
+        }
+    }
+
     @Test("writes of a key are as many as it sends")
     func writes() async throws {
         let running = Mutex(0)

@@ -33,6 +33,10 @@ import Testing
         #expect(CredentialEntry.index(of: entries, .apns, app: "com.a", .production) == 0)
         #expect(CredentialEntry.index(of: entries, .fcm, app: "com.b", .production) == 2)
         #expect(CredentialEntry.index(of: entries, .fcm, app: "com.a", .production) == nil)
+        // U+212A, the Kelvin sign, is canonically equivalent to K.
+        let named = try self.entries("apns: [{teamId: A, keyId: B, keyFile: c, apps: [Kim]}]")
+        #expect(CredentialEntry.index(of: named, .apns, app: "Kim", .production) == 0)
+        #expect(CredentialEntry.index(of: named, .apns, app: "\u{212A}im", .production) == nil)
         #expect(entries[1].caFile == "/etc/pushwatch/ca.pem")
         guard case .fcm(let fcm) = entries[2].kind else { throw CancellationError() }
         #expect(fcm.url == "https://localhost:1" && fcm.tokenURL == "https://localhost:1/token" && fcm.projectId == "b-1")

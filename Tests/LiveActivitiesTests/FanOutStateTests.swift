@@ -96,6 +96,24 @@ struct FanOutStateTests {
         }
     }
 
+    @Test("users whose names Unicode takes for the same text are each sent the state, and have a bucket each")
+    func equivalentUsers() throws {
+        var fanOut = FanOutState()
+        fanOut.publish(state(1))
+        var budgets = BoundaryBudgets()
+        // U+212A, the Kelvin sign, is canonically equivalent to K.
+        for (number, user) in ["Kim", "\u{212A}im"].enumerated() {
+            var recipient = try recipient(number)
+            recipient.key.userId = user
+            fanOut.join(recipient, now: start)
+            #expect(budgets[recipient.key] == BoundaryBudget())
+            _ = budgets[recipient.key].take(now: start)
+        }
+        var tokens: Set<TokenHash> = []
+        while let job = fanOut.next(now: start) { tokens.insert(job.recipient.address.hash) }
+        #expect(tokens.count == 2)
+    }
+
     @Test("an event that was skipped still counts for the priority of what is sent instead")
     func missedEvent() throws {
         var fanOut = FanOutState()

@@ -257,6 +257,8 @@ struct OnCallRoutesTests {
             #expect(nobody.status == .unprocessableContent && nobody.headers[.setCookie] == nil)
             #expect(String(buffer: nobody.body).contains("Give your name"))
             let text = try await SignInTickets(pool).issue(keyId: BootstrapKey.id, person: "Bo", now: Self.now)
+            let look = try await client.execute(uri: "/sign-in?ticket=\(text)", method: .head)
+            #expect(look.status == .ok && look.headers[.setCookie] == nil, "a program that looks at the link does not use it up")
             let ticket = try await client.execute(uri: "/sign-in?ticket=\(text)", method: .get)
             #expect(ticket.status == .ok && ticket.headers[.setCookie] != nil)
             #expect(String(buffer: ticket.body).contains("http-equiv=\"refresh\" content=\"0; url=/\""))

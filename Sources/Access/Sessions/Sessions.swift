@@ -46,7 +46,7 @@ package struct Sessions: Sendable {
 
     /// Who makes this request; nil without a session's cookie, and for a session that has ended.
     func caller(of request: Request, now: Timestamp) async throws -> Caller? {
-        guard let secret = SessionCookie.secret(of: request), let session = try await store.find(secret: secret),
+        guard let secret = cookie.secret(of: request), let session = try await store.find(secret: secret),
             session.end(limits, now: now) == nil, let key = try await keys.activeKey(id: session.keyId, now: now),
             session.bootstrapProof == keys.bootstrapProof(keyId: key.id, sessionSecret: secret)
         else { return nil }

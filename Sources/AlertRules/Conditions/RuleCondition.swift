@@ -1,3 +1,5 @@
+import PushContract
+
 /// What a rule watches for: a condition of any kind.
 package struct RuleCondition: Sendable {
     let base: any Condition
@@ -62,6 +64,9 @@ package struct AttemptFilter: Sendable, Hashable {
 
     /// Whether an attempt with these values counts.
     package func admits(_ key: GroupKey) -> Bool {
-        allowed.allSatisfy { dimension, values in values.contains(key[dimension] ?? "") }
+        allowed.allSatisfy { dimension, values in
+            let value = ExactText(key[dimension] ?? "")
+            return values.contains { ExactText($0) == value }
+        }
     }
 }

@@ -95,6 +95,6 @@ package enum Suppression {
 
     /// The same values wherever both have one: `provider=fcm` and `app=a,provider=fcm` are about the same provider.
     private static func agree(_ a: GroupKey, _ b: GroupKey) -> Bool {
-        a.values.allSatisfy { dimension, value in b[dimension].map { $0 == value } ?? true }
+        a.values.allSatisfy { dimension, value in b[dimension] == nil || b.has(value, for: dimension) }
     }
 }

@@ -1,3 +1,5 @@
+import PushContract
+
 /// Values of some dimensions: which group an alert is about, or which stratum a count belongs to.
 ///
 /// An attempt without a value (no `environment`, say) has the empty text.
@@ -24,5 +26,28 @@ extension GroupKey: CustomStringConvertible {
 }
 
 extension GroupKey: Comparable {
-    package static func < (a: GroupKey, b: GroupKey) -> Bool { a.description < b.description }
+    package static func < (a: GroupKey, b: GroupKey) -> Bool { ExactText(a.description) < ExactText(b.description) }
+}
+
+/// By the bytes of the values, as PostgreSQL groups: two apps must not share an alert.
+extension GroupKey {
+    package static func == (a: GroupKey, b: GroupKey) -> Bool {
+        a.values.count == b.values.count && a.values.allSatisfy { b.has($0.value, for: $0.key) }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        // Whatever the order of the dimensions.
+        var hashes = 0
+        for (dimension, value) in values {
+            var own = Hasher()
+            own.combine(dimension)
+            own.combine(ExactText(value))
+            hashes ^= own.finalize()
+        }
+        hasher.combine(hashes)
+    }
+
+    package func has(_ value: String, for dimension: Dimension) -> Bool {
+        values[dimension].map { ExactText($0) == ExactText(value) } ?? false
+    }
 }

@@ -78,7 +78,7 @@ enum BacktestHistory {
         _ onProgress: (RuleBacktest.Progress) -> Void
     ) async throws -> [GroupKey: [MinuteCounts]] {
         let dimensions = rule.dimensions
-        var minutes: [[String]: [MinuteCounts]] = [:]
+        var minutes: [GroupKey: [MinuteCounts]] = [:]
         let days = (last - first + 1440) / 1440
         for day in 0..<days {
             try Task.checkCancellation()
@@ -91,13 +91,11 @@ enum BacktestHistory {
                 on: session
             )
             for row in rows {
-                minutes[row.values, default: []].append(MinuteCounts(minute: Minute(row.period), attempts: row.attempts, bad: row.bad))
+                let key = GroupKey(dimensions: dimensions, values: row.values)
+                minutes[key, default: []].append(MinuteCounts(minute: Minute(row.period), attempts: row.attempts, bad: row.bad))
             }
             onProgress(RuleBacktest.Progress(rule: rule.name, daysRead: day + 1, days: days))
         }
-        return Dictionary(
-            minutes.map { (GroupKey(dimensions: dimensions, values: $0.key), $0.value) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        return minutes
     }
 }

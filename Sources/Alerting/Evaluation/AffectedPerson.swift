@@ -28,12 +28,12 @@ package struct AffectedPerson: Sendable, Hashable {
             ORDER BY uid, attemptedAt DESC
             """
         )
-        var newest: [String: AffectedPerson] = [:]
+        var newest: [ExactText: AffectedPerson] = [:]
         for row in slices.joined() {
             let values = try row.decode((String, Timestamp, String, String?, String?).self)
             let person = AffectedPerson(uid: values.0, at: values.1, reason: values.2, code: values.3, appVersion: values.4)
-            if let known = newest[person.uid], known.at >= person.at { continue }
-            newest[person.uid] = person
+            if let known = newest[ExactText(person.uid)], known.at >= person.at { continue }
+            newest[ExactText(person.uid)] = person
         }
         return Array(newest.values.sorted { ($1.at, $0.uid) < ($0.at, $1.uid) }.prefix(limit))
     }

@@ -24,7 +24,7 @@ struct AttemptSample: Sendable {
     var areAllDevices = true
 
     private struct Device: Hashable {
-        var uid: String
+        @ExactText var uid: String
         var tokenHash: String
     }
 
@@ -77,8 +77,8 @@ struct AttemptSample: Sendable {
     private mutating func lookUp(_ hit: Set<Device>, _ reader: SampleReader) async throws {
         // In the order of a digest: as good as random, and reproducible.
         let looked = hit.sorted { $0.tokenHash < $1.tokenHash }.prefix(Self.maxDevices)
-        let byPerson = Dictionary(grouping: looked, by: \.uid)
-        let people = byPerson.keys.sorted()
+        let byPerson = Dictionary(grouping: looked, by: \.$uid)
+        let people = byPerson.keys.sorted().map(\.text)
         areAllDevices = hit.count <= Self.maxDevices
         guard !people.isEmpty else { return }
         let perPerson = Self.maxLookedThrough / people.count
@@ -93,7 +93,7 @@ struct AttemptSample: Sendable {
             for row in rows {
                 let (uid, lookedAt, tokens) = try row.decode((String, Int, [String]).self)
                 let succeeded = Set(tokens)
-                let without = (byPerson[uid] ?? []).count { !succeeded.contains($0.tokenHash) }
+                let without = (byPerson[ExactText(uid)] ?? []).count { !succeeded.contains($0.tokenHash) }
                 if lookedAt < perPerson { devices += Int64(without) } else if without > 0 { areAllDevices = false }
             }
         }

@@ -29,7 +29,7 @@ struct RuleScope {
         guard rule.condition.source == .attempts else { return RuleScope(selection: selection) }
         var scope = RuleScope(selection: selection)
         for (dimension, column) in rule.openDimensions {
-            let remembered = Set(remembered.compactMap { $0[dimension] })
+            let remembered = Set(remembered.compactMap { $0[dimension] }.map { ExactText($0) })
             let largest = try await RollupStore.largest(
                 column,
                 selection,
@@ -39,8 +39,8 @@ struct RuleScope {
                 to: (last + 1).timestamp,
                 on: session
             )
-            let values = remembered.union(largest.values).sorted()
-            if largest.total > limit || remembered.contains(FoldedLabels.other) {
+            let values = remembered.union(largest.values.map { ExactText($0) }).sorted().map(\.text)
+            if largest.total > limit || remembered.contains(ExactText(FoldedLabels.other)) {
                 scope.selection?.kept[column] = values
                 scope.folded += max(0, largest.total - limit)
             } else if rule.condition.leastBad > 0 {

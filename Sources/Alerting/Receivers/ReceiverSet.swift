@@ -73,15 +73,18 @@ package struct ReceiverSet: Sendable, Hashable {
     }
 }
 
-/// Texts with `*` for any run of characters.
+/// Texts with `*` for any run of characters, compared by their bytes.
 enum Wildcard {
     static func matches(_ text: String, _ pattern: String) -> Bool {
-        let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false).map(String.init)
-        guard pieces.count > 1, let first = pieces.first, let last = pieces.last else { return text == pattern }
-        guard text.hasPrefix(first), text.hasSuffix(last), text.count >= first.count + last.count else { return false }
+        let pieces = pattern.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
+        guard pieces.count > 1, let first = pieces.first, let last = pieces.last else { return ExactText(text) == ExactText(pattern) }
+        let text = text.utf8
+        guard text.count >= first.count + last.count, text.starts(with: first), text.suffix(last.count).elementsEqual(last) else {
+            return false
+        }
         var rest = text.dropFirst(first.count).dropLast(last.count)
         for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
-            guard let found = rest.range(of: piece) else { return false }
+            guard let found = rest.firstRange(of: piece) else { return false }
             rest = rest[found.upperBound...]
         }
         return true

@@ -49,7 +49,7 @@ struct ReregistrationSeries {
 
     private struct Group: Hashable {
         var provider: String
-        var app: String
+        @ExactText var app: String
     }
 
     private struct Device {

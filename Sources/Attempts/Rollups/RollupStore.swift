@@ -85,7 +85,7 @@ package enum RollupStore {
             while case let rows = try await transaction.query("FETCH 20000 FROM combinations"), !rows.isEmpty {
                 for row in rows {
                     let (period, values, attempts, bad) = try row.decode((Int64, [String], Int64, Int64).self)
-                    if let last = minutes.last, last.values != values {
+                    if let last = minutes.last, !last.values.elementsEqual(values, by: { ExactText($0) == ExactText($1) }) {
                         try body(last.values, minutes)
                         minutes.removeAll(keepingCapacity: true)
                     }

@@ -1,4 +1,3 @@
-import Attempts
 package import Audit
 import HTTPServer
 package import Postgres
@@ -38,7 +37,7 @@ package struct AudienceStore: Sendable {
     package func change(_ change: Change, _ id: String, uids: [String], recording audit: AuditRecorder) async throws -> Audience? {
         // How many were named; who they are is in the audience alone.
         let detail = "\(uids.count) uids"
-        let uids = Set(uids.map(ExactText.init)).sorted().map(\.text)
+        let uids = Set(uids.map { ExactText($0) }).sorted().map(\.text)
         return try await pool.performTransaction { connection in
             let isMade = try change != .remove && AudienceStore.make(id, author: audit.actor.name, on: connection)
             guard let found = try AudienceStore.lock(id, on: connection) else { return nil }

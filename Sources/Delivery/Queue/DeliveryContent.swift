@@ -37,7 +37,10 @@ struct DeliveryContents {
             made = []
         }
         let locale = namesText ? locale : nil
-        if let known = made.first(where: { $0.provider == provider && $0.app == app && $0.locale == locale }) { return known.content }
+        let exact = ExactText(app)
+        if let known = made.first(where: { $0.provider == provider && ExactText($0.app) == exact && $0.locale == locale }) {
+            return known.content
+        }
         let content = DeliveryContent(message(provider, app, locale, expiresAt: expiresAt))
         made.append((provider, app, locale, content))
         return content

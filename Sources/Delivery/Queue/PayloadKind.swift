@@ -5,7 +5,7 @@ package struct PayloadKind: Sendable, Hashable {
     var provider: Provider
     var platform: Platform
     var environment: PushEnvironment
-    var app: String
+    @ExactText var app: String
 
     var order: (String, String, String, String) { (provider.rawValue, platform.rawValue, environment.rawValue, app) }
 

@@ -3,7 +3,7 @@ package import PushContract
 /// What shares a place in the queue: app × provider × environment × class.
 package struct SendQueue: Sendable, Hashable {
     package var id: Int32
-    package var app: String
+    @ExactText package var app: String
     package var provider: Provider
     package var environment: PushEnvironment
     package var deliveryClass: DeliveryClass

@@ -6,7 +6,7 @@ enum SendQueueRegistry {
     static let columns = "queue, app, provider, environment, class"
 
     struct Key: Hashable {
-        var app: String
+        @ExactText var app: String
         var provider: Provider
         var environment: PushEnvironment
         var deliveryClass: DeliveryClass
@@ -32,7 +32,7 @@ enum SendQueueRegistry {
     /// The queues of these keys, made where missing.
     static func queues(for needed: [Key], on connection: BlockingConnection) throws -> Found {
         let keys = Set(needed)
-        let apps = Array(Set(keys.map(\.app)))
+        let apps = keys.map(\.app)
         let known = try read(apps, on: connection)
         // In one order, as two batches may make the same queues at once.
         let missing = keys.filter { known.queues[$0] == nil }.sorted { $0.order < $1.order }

@@ -86,7 +86,7 @@ extension [ClaimedDelivery] {
     /// The tokens of deliveries without a device.
     var namedTokens: [NamedTokens] {
         let named = indices.filter { self[$0].deviceId == nil && self[$0].token != nil }
-        return Dictionary(grouping: named) { "\(self[$0].provider.rawValue) \(self[$0].app)" }.values.map { indexes in
+        return Dictionary(grouping: named) { ExactText("\(self[$0].provider.rawValue) \(self[$0].app)") }.values.map { indexes in
             let first = self[indexes[0]]
             return NamedTokens(
                 provider: first.provider,

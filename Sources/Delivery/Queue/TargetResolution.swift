@@ -1,4 +1,3 @@
-import Attempts
 import HTTPServer
 import Postgres
 import PushContract
@@ -53,7 +52,8 @@ struct TargetResolution {
     func deliveries(for request: SendRequest, _ skipped: inout SkippedTally) throws(Problem) -> [NewDelivery] {
         switch request.target {
         case .user(let uid, let app):
-            let devices = (byUser[ExactText(uid)] ?? []).filter { app == nil || $0.app == app }
+            let app = app.map { ExactText($0) }
+            let devices = (byUser[ExactText(uid)] ?? []).filter { app == nil || ExactText($0.app) == app }
             guard !devices.isEmpty else {
                 throw .invalid(
                     "No device of this uid\(app == nil ? "" : " and app") is registered. Register one with POST /devices, or send to a token.",
@@ -63,7 +63,7 @@ struct TargetResolution {
             }
             return try reachable(devices, &skipped, pointer: request.pointer + "/uid").map(NewDelivery.init)
         case .device(let deviceId, let uid):
-            let owner = uid.map(ExactText.init)
+            let owner = uid.map { ExactText($0) }
             let devices = (byDevice[deviceId] ?? []).filter { owner == nil || ExactText($0.userId) == owner }
             guard !devices.isEmpty else { throw TargetResolution.unknownDevice(request.pointer + "/deviceId") }
             // Of a shared phone, the latest registration that can be reached.

@@ -3,7 +3,7 @@ package import PushContract
 
 /// Where a credential is used.
 package struct AppEnvironment: Sendable, Hashable {
-    package var app: String
+    @ExactText package var app: String
     package var environment: PushEnvironment
 
     package init(app: String, environment: PushEnvironment) {

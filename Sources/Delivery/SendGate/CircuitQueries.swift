@@ -67,7 +67,7 @@ enum CircuitQueries {
         // All at once, in the order of the rows: two transactions may want the same ones.
         _ = try connection.query(KeyLock.take(.pause, ordered.map { "\($0.provider.rawValue):\($0.app)" }))
         var pauses: [RateLimitPause] = []
-        for group in ordered.grouped(by: { "\($0.provider.rawValue) \($0.app)" }) {
+        for group in ordered.grouped(by: { ExactText("\($0.provider.rawValue) \($0.app)") }) {
             let (provider, app) = (group[0].provider, group[0].app)
             let now = try connection.query("SELECT clock_timestamp()")[0].decode(Timestamp.self)
             let current = try connection.query(
@@ -94,7 +94,7 @@ enum CircuitQueries {
 
 extension Array {
     /// Runs of equal keys.
-    fileprivate func grouped(by key: (Element) -> String) -> [[Element]] {
+    fileprivate func grouped(by key: (Element) -> ExactText) -> [[Element]] {
         Dictionary(grouping: self, by: key).sorted { $0.key < $1.key }.map(\.value)
     }
 }

@@ -26,7 +26,7 @@ package enum CircuitKind: String, Sendable, Hashable, CaseIterable {
 package struct CircuitScope: Sendable, Hashable {
     package var kind: CircuitKind
     package var provider: Provider
-    package var app: String
+    @ExactText package var app: String
     package var environment: PushEnvironment
     /// Nil = every platform. FCM keeps one key for APNs and one for web push in each project; Android needs neither.
     package var platform: Platform?
@@ -55,7 +55,7 @@ package struct CircuitScope: Sendable, Hashable {
 
     /// Whether a push of this scope would fail, too, whatever credential is in use now.
     func covers(_ push: PushScope) -> Bool {
-        provider == push.provider && app == push.app && environment == push.environment && (platform == nil || platform == push.platform)
+        provider == push.provider && $app == push.$app && environment == push.environment && (platform == nil || platform == push.platform)
             && (topic == nil || topic == push.topic)
     }
 }

@@ -159,7 +159,7 @@ struct GateEvidence: Sendable {
 
     /// Whether an accepted push contradicts a refusal.
     private static func concerns(_ refusal: RefusalScope, _ refused: PushScope, _ accepted: PushScope) -> Bool {
-        guard refused.provider == accepted.provider, refused.app == accepted.app, refused.environment == accepted.environment else {
+        guard refused.provider == accepted.provider, refused.$app == accepted.$app, refused.environment == accepted.environment else {
             return false
         }
         return switch refusal {

@@ -3,7 +3,7 @@ package import PushContract
 /// Which pushes one is like for the send gate: a circuit or a pause of one is of all of them.
 package struct PushScope: Sendable, Hashable {
     package var provider: Provider
-    package var app: String
+    @ExactText package var app: String
     package var environment: PushEnvironment
     package var platform: Platform
     /// The `apns-topic`; nil with FCM, and where it does not matter.

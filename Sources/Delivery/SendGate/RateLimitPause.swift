@@ -3,7 +3,7 @@ package import PushContract
 /// A wish of a provider for fewer requests: nothing more is claimed for the app until it is over, and little at first after it.
 package struct RateLimitPause: Sendable, Hashable {
     package var provider: Provider
-    package var app: String
+    @ExactText package var app: String
     /// The provider's code.
     package var cause: String
     package var since: Timestamp
@@ -31,13 +31,13 @@ package struct RateLimitPause: Sendable, Hashable {
         self.number = number
     }
 
-    package func applies(to queue: SendQueue) -> Bool { queue.provider == provider && queue.app == app }
+    package func applies(to queue: SendQueue) -> Bool { queue.provider == provider && queue.$app == $app }
 }
 
 /// What one throttled try asks for.
 package struct RateLimitRequest: Sendable, Hashable {
     package var provider: Provider
-    package var app: String
+    @ExactText package var app: String
     package var cause: String
     /// What the provider says; nil when it only refuses.
     package var retryAfter: Duration?

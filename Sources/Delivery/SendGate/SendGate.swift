@@ -186,7 +186,7 @@ package final class SendGate: Sendable {
             state.circuits += report.opened
             state.probes.subtract(report.closed)
             for pause in report.paused {
-                state.pauses.removeAll { $0.provider == pause.provider && $0.app == pause.app }
+                state.pauses.removeAll { $0.provider == pause.provider && $0.$app == pause.$app }
                 state.pauses.append(pause)
             }
         }
@@ -236,7 +236,7 @@ extension SendGate {
 extension SendGate.State {
     /// By this machine's clock.
     fileprivate func pausedUntil(_ scope: PushScope, now: Timestamp) -> Timestamp? {
-        let pause = pauses.first { $0.provider == scope.provider && $0.app == scope.app && $0.until > now + offset }
+        let pause = pauses.first { $0.provider == scope.provider && $0.$app == scope.$app && $0.until > now + offset }
         return pause.map { $0.until - offset }
     }
 

@@ -47,7 +47,10 @@ package struct SendThrottle: Sendable, Hashable {
         return "\(limit) until \(expiresAt.rfc3339): \(reason)"
     }
 
+    /// True for every app where it has none.
+    package func concerns(_ app: String) -> Bool { self.app.map { ExactText($0) == ExactText(app) } ?? true }
+
     package func applies(to queue: SendQueue) -> Bool {
-        !queue.isCritical && queue.provider == provider && (app == nil || app == queue.app)
+        !queue.isCritical && queue.provider == provider && concerns(queue.app)
     }
 }

@@ -1,4 +1,5 @@
 import Hummingbird
+import PushContract
 import ServiceKit
 import Synchronization
 
@@ -17,7 +18,7 @@ final class RequestLimit: RouterMiddleware {
     private let running: Int
     private let waiting: Int
     private let waitLimit: Duration
-    private let state = Mutex<[String: Requests]>([:])
+    private let state = Mutex<[ExactText: Requests]>([:])
 
     /// - Parameters:
     ///   - running: less than the connections of readers in the usual division, so that another caller finds one.
@@ -42,7 +43,7 @@ final class RequestLimit: RouterMiddleware {
     }
 
     /// False where too many wait, or it has waited too long.
-    private func enter(_ key: String) async -> Bool {
+    private func enter(_ key: ExactText) async -> Bool {
         let own = WakeSignal()
         // Nearly every request finds a place, and needs no timer.
         if let mayRun = begin(key, own, mayWait: true) { return mayRun }
@@ -56,7 +57,7 @@ final class RequestLimit: RouterMiddleware {
     }
 
     /// Whether a request begins; nil for one that waits from now on, or still does.
-    private func begin(_ key: String, _ own: WakeSignal, mayWait: Bool) -> Bool? {
+    private func begin(_ key: ExactText, _ own: WakeSignal, mayWait: Bool) -> Bool? {
         let (mayRun, next) = state.withLock { state -> (Bool?, WakeSignal?) in
             var requests = state[key] ?? Requests()
             defer { state[key] = requests }
@@ -80,7 +81,7 @@ final class RequestLimit: RouterMiddleware {
         return mayRun
     }
 
-    private func leave(_ key: String) {
+    private func leave(_ key: ExactText) {
         let next: WakeSignal? = state.withLock { state in
             guard var requests = state[key] else { return nil }
             requests.running -= 1
@@ -94,12 +95,12 @@ final class RequestLimit: RouterMiddleware {
 extension Caller {
     /// By what concurrent requests are counted; nil for writes of keys and sessions, whose number is the operator's choice, and for an app
     /// without a session.
-    fileprivate func limitKey(of request: Request) -> String? {
+    fileprivate func limitKey(of request: Request) -> ExactText? {
         let isRead = request.method == .get || request.method == .head
         return switch self {
-        case .key(let id, _, _, _): isRead ? "key " + id : nil
-        case .session(let id, _, _, _): isRead ? "session " + id : nil
-        case .user(let userId): "user " + userId
+        case .key(let id, _, _, _): isRead ? ExactText("key " + id) : nil
+        case .session(let id, _, _, _): isRead ? ExactText("session " + id) : nil
+        case .user(let userId): ExactText("user " + userId)
         case .deviceSecret: nil
         }
     }

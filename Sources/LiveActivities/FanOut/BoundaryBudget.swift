@@ -28,8 +28,8 @@ package struct BoundaryBudget: Sendable, Hashable {
 struct BoundaryBudgets: Sendable {
     /// A device, or all that listen to a channel.
     private struct Holder: Hashable {
-        var userId: String
-        var deviceId: String
+        @ExactText var userId: String
+        @ExactText var deviceId: String
 
         init(_ key: ActivityKey) {
             userId = key.userId

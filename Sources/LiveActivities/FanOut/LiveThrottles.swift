@@ -34,7 +34,7 @@ struct LiveThrottles: Sendable {
 
     /// The one of the app, else the provider's.
     private func throttle(of app: String, now: Timestamp) -> SendThrottle? {
-        let inForce = current.filter { $0.expiresAt > now && ($0.app == nil || $0.app == app) }
+        let inForce = current.filter { $0.expiresAt > now && $0.concerns(app) }
         return inForce.first { $0.app != nil } ?? inForce.first
     }
 }

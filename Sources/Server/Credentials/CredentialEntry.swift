@@ -68,6 +68,8 @@ struct CredentialEntry: Sendable, Hashable {
         provider == other.provider && apps == other.apps && environments == other.environments
     }
 
+    private func names(_ app: String) -> Bool { apps.firstIndex(of: app).map { ExactText(apps[$0]) == ExactText(app) } ?? false }
+
     var environments: [PushEnvironment] {
         switch kind {
         case .apns(let apns): PushEnvironment.allCases.filter { apns.endpoints[$0] != nil }
@@ -86,9 +88,9 @@ struct CredentialEntry: Sendable, Hashable {
     /// The best entry for a delivery: one that names the app, else one for all apps. An app that an entry names is not served by another
     /// entry in the environments that this one leaves out.
     static func index(of entries: [CredentialEntry], _ provider: Provider, app: String, _ environment: PushEnvironment) -> Int? {
-        let isNamed = entries.contains { $0.provider == provider && $0.apps.contains(app) }
+        let isNamed = entries.contains { $0.provider == provider && $0.names(app) }
         return entries.firstIndex {
-            $0.provider == provider && (isNamed ? $0.apps.contains(app) : $0.apps.isEmpty) && $0.endpoint(environment) != nil
+            $0.provider == provider && (isNamed ? $0.names(app) : $0.apps.isEmpty) && $0.endpoint(environment) != nil
         }
     }
 }

@@ -142,7 +142,9 @@ extension AlertmanagerAlert {
         let ordered = messages.sorted { a, b in
             (a.kind == .firing ? 0 : 1, b.startsAt) < (b.kind == .firing ? 0 : 1, a.startsAt)
         }
-        var seen: Set<[String: String]> = []
-        return ordered.map { AlertmanagerAlert($0, now: now, staleSince: staleSince) }.filter { seen.insert($0.labels).inserted }
+        var seen: Set<[String: ExactText]> = []
+        return ordered.map { AlertmanagerAlert($0, now: now, staleSince: staleSince) }.filter {
+            seen.insert($0.labels.mapValues { ExactText($0) }).inserted
+        }
     }
 }

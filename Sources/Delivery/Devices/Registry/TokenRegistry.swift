@@ -37,7 +37,7 @@ package enum TokenRegistry {
         private struct Key: Hashable {
             var hash: String
             var provider: Provider
-            var app: String
+            @ExactText var app: String
         }
 
         /// Of those that are registered.
@@ -94,8 +94,10 @@ package enum TokenRegistry {
     static func noteDead(_ feedbackBatch: [TokenFeedback], on connection: BlockingConnection, now: Timestamp) throws {
         guard !feedbackBatch.isEmpty else { return }
         // In one order everywhere, and each once: two transactions must not wait for each other.
-        var dead: [String: TokenFeedback] = [:]
-        for feedback in feedbackBatch { dead["\(feedback.tokenHash.rawValue) \(feedback.provider.rawValue) \(feedback.app)"] = feedback }
+        var dead: [ExactText: TokenFeedback] = [:]
+        for feedback in feedbackBatch {
+            dead[ExactText("\(feedback.tokenHash.rawValue) \(feedback.provider.rawValue) \(feedback.app)")] = feedback
+        }
         let ordered = dead.sorted { $0.key < $1.key }.map(\.value)
         try connection.execute(
             """

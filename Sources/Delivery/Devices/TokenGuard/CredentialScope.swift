@@ -3,7 +3,7 @@ package import PushContract
 /// Where a credential is used: what goes wrong with its configuration goes wrong for every token of the place.
 package struct CredentialScope: Sendable, Hashable {
     package var provider: Provider
-    package var app: String
+    @ExactText package var app: String
     package var environment: PushEnvironment
     /// Names the credential; not a secret.
     package var credential: String

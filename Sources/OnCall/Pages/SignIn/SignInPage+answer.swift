@@ -12,7 +12,8 @@ extension SignInPage {
     @Sendable
     static func answer(_ call: PageCall) async throws -> Response {
         let next = ReturnPath(call.request.uri.queryParameters["next"].map(String.init))
-        if let ticket = call.request.uri.queryParameters["ticket"] {
+        // HEAD is sent by programs that look at links in messages, not by people; it must not use the ticket up.
+        if let ticket = call.request.uri.queryParameters["ticket"], call.request.method != .head {
             return try await withTicket(String(ticket), next, call)
         }
         if SameOrigin.isLinkFromElsewhere(call.request) {

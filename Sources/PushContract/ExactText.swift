@@ -1,12 +1,22 @@
 /// A text that is equal to another and comes before it by its UTF-8 bytes, as in PostgreSQL. Swift takes strings for equal that Unicode
-/// calls equivalent, such as an é of one and of two characters.
+/// calls equivalent, such as K and the Kelvin sign, or an é of one and of two characters.
+///
+/// Names that callers choose (users, apps) are compared by it: `@ExactText var app: String` for a member of a key.
+@propertyWrapper
 package struct ExactText: Hashable, Comparable, Sendable {
-    package let text: String
+    package var wrappedValue: String
 
-    package init(_ text: String) { self.text = text }
+    package init(wrappedValue: String) { self.wrappedValue = wrappedValue }
+
+    package init(_ text: String) { wrappedValue = text }
+
+    package var text: String { wrappedValue }
+
+    /// The member itself, to compare it: `a.$app == b.$app`.
+    package var projectedValue: ExactText { self }
 
     package func hash(into hasher: inout Hasher) {
-        var text = text
+        var text = wrappedValue
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
