@@ -31,7 +31,12 @@ extension WholeService {
                 }
                 try await eventually("the phones have seen the end") {
                     await day.fleet.step()
-                    return await day.phone(0).activities.first { $0.matchId == matchId }?.dismissalAt != nil
+                    for number in [0, 1, 3, 8, 11] {
+                        guard await day.phone(number).activities.first(where: { $0.matchId == matchId })?.dismissalAt != nil else {
+                            return false
+                        }
+                    }
+                    return true
                 }
                 try await expectLockScreens(day, matchId)
                 try await eventually("the alert is sent") { alerts(day).count >= 1 }
