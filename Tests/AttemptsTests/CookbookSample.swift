@@ -120,7 +120,7 @@ enum CookbookSample {
         INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
             SELECT 'S1', 1, 'u-' || n, 'd-' || n, 'android', 'fcm', 'production', 'android.app', '2026-03-10 10:00Z'
             FROM generate_series(1, 5) AS n;
-        INSERT INTO pushFinished VALUES (1, 1, 'sent', 1, 'm-1', '2026-03-10 10:00:01Z');
+        INSERT INTO pushFinishedSingles VALUES (1, 1, 'sent', 1, 'm-1', '2026-03-10 10:00:01Z');
         INSERT INTO pushDead VALUES (2, 1, 'failed', 3, 'auth', 'THIRD_PARTY_AUTH_ERROR', '2026-03-10 10:00:02Z');
         INSERT INTO pushScheduled VALUES (3, 1, '2026-03-10 10:05Z', 2, 'network');
         INSERT INTO pushLeases VALUES (7, 'w', '2026-03-10 10:00Z', '2100-01-01Z', NULL, '{4}', '{1}', '{NULL}');

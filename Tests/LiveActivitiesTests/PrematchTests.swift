@@ -138,14 +138,14 @@ struct PrematchTests {
                 SELECT deliveryId, queue, clock_timestamp() + interval '1 hour', attemptNumber FROM moved
                 """
             )
-            try await bench.pool.execute("ALTER TABLE pushFinished ADD CONSTRAINT refuse CHECK (outcome <> 'cancelled')")
+            try await bench.pool.execute("ALTER TABLE pushFinishedSingles ADD CONSTRAINT refuse CHECK (outcome <> 'cancelled')")
             try await start(bench, at: startsAt + .seconds(60))
             for _ in 1...2 {
                 try await alerts.look()
                 #expect(try await bench.count("SELECT count(*) FROM pushCancels") == 1)
                 #expect(try await bench.count("SELECT count(*) FROM pushSends") == 1)
             }
-            try await bench.pool.execute("ALTER TABLE pushFinished DROP CONSTRAINT refuse")
+            try await bench.pool.execute("ALTER TABLE pushFinishedSingles DROP CONSTRAINT refuse")
             try await alerts.look()
             try await bench.instance.send()
             #expect(bench.apns.calls.count == 1)

@@ -60,7 +60,7 @@ struct OnCallPeopleTests {
             """
         )
         try await pool.execute("INSERT INTO pushScheduled VALUES (1, 1, \(later), 2, 'provider_5xx')")
-        try await pool.execute("INSERT INTO pushFinished VALUES (2, 1, 'sent', 1, 'm', \(at)), (3, 1, 'sent', 1, 'm', \(at))")
+        try await pool.execute("INSERT INTO pushFinishedSingles VALUES (2, 1, 'sent', 1, 'm', \(at)), (3, 1, 'sent', 1, 'm', \(at))")
     }
 
     @Test(

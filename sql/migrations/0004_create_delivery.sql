@@ -3,9 +3,9 @@
 -- Locks: none on existing data.
 --
 -- A send has one delivery for each device; starts and ends of Live Activities are deliveries, too. A delivery is in exactly one of five
--- places: pushReady, pushScheduled, pushLeases (in pushLeasedDeliveries), pushFinished or pushDead. Rows of pushReady are only inserted and
--- deleted, in order within a queue, and can all be claimed now. Thus a claim reads a short range of its primary key, regardless of how much
--- else is stored and which old snapshots are open.
+-- places: pushReady, pushScheduled, pushLeases (in pushLeasedDeliveries), pushFinished (a view of pushFinishedSingles and pushOutcomes) or
+-- pushDead. Rows of pushReady are only inserted and deleted, in order within a queue, and can all be claimed now. Thus a claim reads a short
+-- range of its primary key, regardless of how much else is stored and which old snapshots are open.
 --
 -- The send gate reads pushCircuits, pushRateLimitPauses and pushThrottles.
 
@@ -154,6 +154,8 @@ CREATE TABLE pushReady (
     PRIMARY KEY (queue, seq)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
+CREATE INDEX pushReady_deliveryId ON pushReady (deliveryId);
+
 COMMENT ON TABLE pushReady IS 'Deliveries that can be claimed now.';
 COMMENT ON COLUMN pushReady.queue IS 'Queue of the delivery, in pushQueues.';
 COMMENT ON COLUMN pushReady.deliveryId IS 'The delivery, in pushDeliveries.';
@@ -190,8 +192,8 @@ CREATE SEQUENCE pushLeaseTokens;
 
 -- One row for the deliveries that were leased by one statement. Its worker may change them only while the row is here.
 --
--- The row is deleted in the transaction that writes the last of their outcomes. Until then, those that have ended are in pushFinished or
--- pushDead, and those that wait again are in returned: the others are being sent (pushLeasedDeliveries).
+-- The row is deleted in the transaction that writes the last of their outcomes. Until then, those that have an outcome are in released: the
+-- others are being sent (pushLeasedDeliveries).
 CREATE TABLE pushLeases (
     -- From pushLeaseTokens.
     leaseToken     bigint      PRIMARY KEY,
@@ -203,13 +205,13 @@ CREATE TABLE pushLeases (
     attemptNumbers integer[]   NOT NULL,
     -- Of the devices' tokens at the time of the claim, without prefix; null where there was none. Other tokens are in pushDeliveries.
     tokenHashes    bytea[]     NOT NULL,
-    returned       bigint[]    NOT NULL DEFAULT '{}'
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+    released       bigint[]    NOT NULL DEFAULT '{}'
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 10000);
 
 -- To compress what lasts for a second takes longer than to write it.
 ALTER TABLE pushLeases ALTER COLUMN deliveryIds SET STORAGE EXTERNAL, ALTER COLUMN attemptNumbers SET STORAGE EXTERNAL,
-    ALTER COLUMN tokenHashes SET STORAGE EXTERNAL, ALTER COLUMN returned SET STORAGE EXTERNAL;
+    ALTER COLUMN tokenHashes SET STORAGE EXTERNAL, ALTER COLUMN released SET STORAGE EXTERNAL;
 CREATE INDEX pushLeases_leaseUntil ON pushLeases (leaseUntil);
 
 COMMENT ON TABLE pushLeases IS 'Deliveries that a worker is sending: one row for those that it leased together.';
@@ -219,8 +221,8 @@ COMMENT ON COLUMN pushLeases.leaseUntil IS 'When others may lease them again, un
 COMMENT ON COLUMN pushLeases.probeOf IS 'The circuit that the only delivery is the probe of; NULL if it is no probe.';
 COMMENT ON COLUMN pushLeases.deliveryIds IS 'The deliveries, in pushDeliveries.';
 COMMENT ON COLUMN pushLeases.attemptNumbers IS 'Number of the attempt of each, from 1.';
-COMMENT ON COLUMN pushLeases.returned IS
-    'Deliveries of them that were not sent for good: they wait for another attempt, or for their first one.';
+COMMENT ON COLUMN pushLeases.released IS
+    'Deliveries of them that have their outcome: they have ended, or wait for another attempt or for their first one.';
 
 -- Pushes that no lease or claim protects are recorded here before they are sent, so that a push has its attempt even if the process ends
 -- before it can write the outcome.
@@ -249,7 +251,8 @@ CREATE TABLE pushIntents (
 
 COMMENT ON TABLE pushIntents IS 'Pushes that are being sent without a lease: one row for each group that is sent together. Internal.';
 
-CREATE TABLE pushFinished (
+-- Not deliveries that were sent with others at their first attempt: those are in pushOutcomes.
+CREATE TABLE pushFinishedSingles (
     deliveryId        bigint      PRIMARY KEY,
     queue             integer     NOT NULL,
     outcome           text        NOT NULL CHECK (outcome IN ('sent', 'cancelled', 'superseded')),
@@ -258,16 +261,18 @@ CREATE TABLE pushFinished (
     finishedAt        timestamptz NOT NULL
 );
 
-CREATE INDEX pushFinished_finishedAt ON pushFinished USING brin (finishedAt);
+CREATE INDEX pushFinishedSingles_finishedAt ON pushFinishedSingles USING brin (finishedAt);
 
-COMMENT ON TABLE pushFinished IS 'Deliveries that were sent, cancelled, or replaced by a newer one with the same collapseId.';
-COMMENT ON COLUMN pushFinished.deliveryId IS 'The delivery, in pushDeliveries.';
-COMMENT ON COLUMN pushFinished.queue IS 'Queue of the delivery, in pushQueues.';
-COMMENT ON COLUMN pushFinished.outcome IS 'sent; cancelled; or superseded: a newer delivery with the same collapseId replaced it.';
-COMMENT ON COLUMN pushFinished.attempts IS
+COMMENT ON TABLE pushFinishedSingles IS
+    'Deliveries that finished without others at their first attempt, that were attempted more than once, or that were not sent. Use pushFinished.';
+COMMENT ON COLUMN pushFinishedSingles.deliveryId IS 'The delivery, in pushDeliveries.';
+COMMENT ON COLUMN pushFinishedSingles.queue IS 'Queue of the delivery, in pushQueues.';
+COMMENT ON COLUMN pushFinishedSingles.outcome IS
+    'sent; cancelled; or superseded: a newer delivery with the same collapseId replaced it.';
+COMMENT ON COLUMN pushFinishedSingles.attempts IS
     'Number of attempts made. Each has a row in notificationDeliveryAttempts. Of a liveStart including those of earlier starts of the activity.';
-COMMENT ON COLUMN pushFinished.providerMessageId IS 'The provider''s id of the push; NULL if there is none.';
-COMMENT ON COLUMN pushFinished.finishedAt IS 'When it ended.';
+COMMENT ON COLUMN pushFinishedSingles.providerMessageId IS 'The provider''s id of the push; NULL if there is none.';
+COMMENT ON COLUMN pushFinishedSingles.finishedAt IS 'When it ended.';
 
 CREATE TABLE pushDead (
     deliveryId        bigint      PRIMARY KEY,
@@ -301,9 +306,7 @@ CREATE VIEW pushLeasedDeliveries AS
     FROM pushLeases AS lease
     CROSS JOIN unnest(lease.deliveryIds, lease.attemptNumbers, lease.tokenHashes) AS leased (deliveryId, attemptNumber, tokenHash)
     JOIN pushDeliveries AS delivery USING (deliveryId)
-    WHERE deliveryId <> ALL (lease.returned)
-      AND NOT EXISTS (SELECT FROM pushFinished AS finished WHERE finished.deliveryId = leased.deliveryId)
-      AND NOT EXISTS (SELECT FROM pushDead AS dead WHERE dead.deliveryId = leased.deliveryId);
+    WHERE deliveryId <> ALL (lease.released);
 
 COMMENT ON VIEW pushLeasedDeliveries IS 'One row per delivery that a worker is sending. A condition on leaseUntil is looked up in an index.';
 COMMENT ON COLUMN pushLeasedDeliveries.deliveryId IS 'The delivery, in pushDeliveries.';
@@ -359,27 +362,101 @@ CREATE INDEX pushFanOuts_audienceId ON pushFanOuts (audienceId);
 
 COMMENT ON TABLE pushFanOuts IS 'Sends to many people of which not all deliveries are stored yet. Internal.';
 
+-- What senders are to learn: one row for each transaction that stored, attempted or ended deliveries of sends.
+--
+-- Readers need an order in which nothing appears before what they have read, and rows commit in any order. So committed rows are numbered
+-- by their readers, under the lock of pushOutcomeNumbers.
+CREATE TABLE pushOutcomes (
+    outcomeId bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    number    bigint      UNIQUE,
+    writtenAt timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- JSON: an array of objects with event, sendId and what belongs to the event. docs/openapi.yaml, SendOutcome. Written for each send and
+    -- hardly ever read, so it is not parsed when it is written.
+    outcomes  text        NOT NULL,
+    -- How many events, sent included: at most 250. A transaction with more writes several rows.
+    count     integer     NOT NULL,
+    -- Deliveries of sends that were sent together at their first attempt, in ascending order: pushFinished has them from here. Their events
+    -- follow those in outcomes. Each array has one element per delivery; the ids of attempts are 64 hex digits, here as bytes.
+    sent           bigint[],
+    sentQueues     integer[],
+    sentAttemptIds bytea[],
+    sentMessageIds text[],
+    -- The first and the last of sent, less than 16384 apart.
+    firstSent bigint,
+    lastSent  bigint,
+    CHECK (lastSent - firstSent < 16384)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
+
+-- Of the time that it takes to write a row, pglz would need half.
+DO $$
+BEGIN
+    ALTER TABLE pushOutcomes ALTER COLUMN outcomes SET COMPRESSION lz4, ALTER COLUMN sent SET COMPRESSION lz4,
+        ALTER COLUMN sentQueues SET COMPRESSION lz4;
+EXCEPTION WHEN feature_not_supported THEN
+    RAISE NOTICE 'This server was built without lz4: pushOutcomes is compressed with pglz.';
+END
+$$;
+
+CREATE INDEX pushOutcomes_unnumbered ON pushOutcomes (outcomeId) WHERE number IS NULL;
+CREATE INDEX pushOutcomes_lastSent ON pushOutcomes (lastSent) WHERE lastSent IS NOT NULL;
+CREATE INDEX pushOutcomes_writtenAt ON pushOutcomes USING brin (writtenAt);
+
+-- Digests and random ids cannot be compressed.
+ALTER TABLE pushOutcomes ALTER COLUMN sentAttemptIds SET STORAGE EXTERNAL, ALTER COLUMN sentMessageIds SET STORAGE EXTERNAL;
+
+COMMENT ON TABLE pushOutcomes IS 'Outcomes of sends, in the order of GET /sends/outcomes. Internal.';
+
+-- With the rights of its owner: who may read it needs none on the tables.
+CREATE VIEW pushFinished AS
+    SELECT deliveryId, queue, outcome, attempts, finishedAt FROM pushFinishedSingles
+    UNION ALL
+    SELECT finished.deliveryId, finished.queue, 'sent', 1, outcomes.writtenAt
+    FROM pushOutcomes AS outcomes CROSS JOIN LATERAL unnest(outcomes.sent, outcomes.sentQueues) AS finished (deliveryId, queue)
+    WHERE outcomes.lastSent IS NOT NULL;
+
+COMMENT ON VIEW pushFinished IS
+    'One row per delivery that was sent, cancelled, or replaced by a newer one with the same collapseId. Filter by finishedAt: single deliveries are found by pushDeliveryStates.';
+COMMENT ON COLUMN pushFinished.deliveryId IS 'The delivery, in pushDeliveries.';
+COMMENT ON COLUMN pushFinished.queue IS 'Queue of the delivery, in pushQueues.';
+COMMENT ON COLUMN pushFinished.outcome IS 'sent; cancelled; or superseded: a newer delivery with the same collapseId replaced it.';
+COMMENT ON COLUMN pushFinished.attempts IS
+    'Number of attempts made. Each has a row in notificationDeliveryAttempts. Of a liveStart including those of earlier starts of the activity.';
+COMMENT ON COLUMN pushFinished.finishedAt IS 'When it ended.';
+
 CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
     SELECT delivery.deliveryId, delivery.sendId, delivery.kind, delivery.uid, delivery.deviceId, delivery.platform, delivery.provider,
            delivery.environment, delivery.app, delivery.createdAt,
-           -- A delivery is in exactly one of five places. If it is in none of the other four, or its lease has run out, it is ready.
+           -- A delivery is in exactly one of five places. If its lease has run out, it is ready.
            CASE WHEN finished.deliveryId IS NOT NULL THEN finished.outcome
                 WHEN dead.deliveryId IS NOT NULL THEN dead.outcome
+                WHEN sent.writtenAt IS NOT NULL THEN 'sent'
                 WHEN leased.deliveryId IS NOT NULL THEN 'sending'
                 WHEN scheduled.circuitId IS NOT NULL THEN 'blocked'
                 WHEN scheduled.deliveryId IS NOT NULL THEN 'scheduled'
+                -- Outcomes are kept for 30 days at least, and nothing waits for as long.
+                WHEN ready.deliveryId IS NULL AND delivery.createdAt < statement_timestamp() - interval '30 days' THEN 'sent'
                 ELSE 'ready' END AS state,
-           coalesce(finished.attempts, dead.attempts, leased.attemptNumber - 1, scheduled.attemptNumber - 1) AS attempts,
+           coalesce(finished.attempts, dead.attempts, scheduled.attemptNumber - 1, ready.attemptNumber - 1, leased.attemptNumber - 1,
+               CASE WHEN sent.writtenAt IS NOT NULL THEN 1 END) AS attempts,
            coalesce(dead.reasonCode, scheduled.reasonCode) AS reasonCode, dead.providerErrorCode,
-           coalesce(finished.finishedAt, dead.finishedAt) AS finishedAt,
+           coalesce(finished.finishedAt, dead.finishedAt, sent.writtenAt) AS finishedAt,
            CASE WHEN scheduled.circuitId IS NULL THEN scheduled.runAt END AS nextAttemptAt
     FROM pushDeliveries AS delivery
-    LEFT JOIN pushFinished AS finished ON finished.deliveryId = delivery.deliveryId
+    LEFT JOIN pushFinishedSingles AS finished ON finished.deliveryId = delivery.deliveryId
     LEFT JOIN pushDead AS dead ON dead.deliveryId = delivery.deliveryId
+    LEFT JOIN pushScheduled AS scheduled ON scheduled.deliveryId = delivery.deliveryId
+    LEFT JOIN pushReady AS ready ON ready.deliveryId = delivery.deliveryId
     LEFT JOIN pushLeasedDeliveries AS leased ON leased.deliveryId = delivery.deliveryId AND leased.leaseUntil > statement_timestamp()
-    LEFT JOIN pushScheduled AS scheduled ON scheduled.deliveryId = delivery.deliveryId;
+    LEFT JOIN LATERAL (
+        -- Deliveries that are sent together have numbers of one range. The first row that may have a delivery is nearly always the right one.
+        SELECT outcomes.writtenAt FROM pushOutcomes AS outcomes
+        WHERE finished.deliveryId IS NULL AND dead.deliveryId IS NULL AND scheduled.deliveryId IS NULL AND ready.deliveryId IS NULL
+          AND outcomes.lastSent >= delivery.deliveryId AND outcomes.lastSent < delivery.deliveryId + 16384
+          AND outcomes.firstSent <= delivery.deliveryId AND delivery.deliveryId = ANY (outcomes.sent)
+        ORDER BY outcomes.lastSent LIMIT 1
+    ) AS sent ON true;
 
-COMMENT ON VIEW pushDeliveryStates IS 'One row per delivery, with its state. attempts is NULL while the delivery is ready.';
+COMMENT ON VIEW pushDeliveryStates IS 'One row per delivery, with its state.';
 COMMENT ON COLUMN pushDeliveryStates.deliveryId IS 'Number of the delivery.';
 COMMENT ON COLUMN pushDeliveryStates.sendId IS 'The send; NULL for a delivery of Live Activities.';
 COMMENT ON COLUMN pushDeliveryStates.kind IS 'liveStart, liveEnd or liveAlert, as in pushDeliveries; NULL for a delivery of a send.';
@@ -392,42 +469,13 @@ COMMENT ON COLUMN pushDeliveryStates.app IS 'Bundle id or FCM app.';
 COMMENT ON COLUMN pushDeliveryStates.createdAt IS 'When it was stored.';
 COMMENT ON COLUMN pushDeliveryStates.state IS
     'ready, scheduled, blocked (by an open circuit), sending, or its outcome: sent, cancelled, superseded, failed, expired, unreachable.';
-COMMENT ON COLUMN pushDeliveryStates.attempts IS 'Number of attempts made; NULL while it is ready.';
+COMMENT ON COLUMN pushDeliveryStates.attempts IS 'Number of attempts made; NULL for a delivery whose lease has run out and that is to be sent again.';
 COMMENT ON COLUMN pushDeliveryStates.reasonCode IS
     'Reason of the last failed attempt; NULL if there is none, or if the delivery is ready, sending, or ended otherwise than in pushDead.';
 COMMENT ON COLUMN pushDeliveryStates.providerErrorCode IS
     'Code of the last failed attempt of a delivery in pushDead; otherwise NULL.';
 COMMENT ON COLUMN pushDeliveryStates.finishedAt IS 'When it ended; NULL if it has not.';
 COMMENT ON COLUMN pushDeliveryStates.nextAttemptAt IS 'When it can be claimed; NULL unless it is scheduled.';
-
--- What senders are to learn: one row for each transaction that stored, attempted or ended deliveries of sends.
---
--- Readers need an order in which nothing appears before what they have read, and rows commit in any order. So committed rows are numbered
--- by their readers, under the lock of pushOutcomeNumbers.
-CREATE TABLE pushOutcomes (
-    outcomeId bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    number    bigint      UNIQUE,
-    writtenAt timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- JSON: an array of objects with event, sendId and what belongs to the event. docs/openapi.yaml, SendOutcome. Written for each send and
-    -- hardly ever read, so it is not parsed when it is written.
-    outcomes  text        NOT NULL,
-    -- How many: at most 250. A transaction with more writes several rows.
-    count     integer     NOT NULL
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
-
--- Of the time that it takes to write a row, pglz would need half.
-DO $$
-BEGIN
-    ALTER TABLE pushOutcomes ALTER COLUMN outcomes SET COMPRESSION lz4;
-EXCEPTION WHEN feature_not_supported THEN
-    RAISE NOTICE 'This server was built without lz4: pushOutcomes is compressed with pglz.';
-END
-$$;
-
-CREATE INDEX pushOutcomes_unnumbered ON pushOutcomes (outcomeId) WHERE number IS NULL;
-CREATE INDEX pushOutcomes_writtenAt ON pushOutcomes USING brin (writtenAt);
-
-COMMENT ON TABLE pushOutcomes IS 'Outcomes of sends, in the order of GET /sends/outcomes. Internal.';
 
 -- One row.
 CREATE TABLE pushOutcomeNumbers (

@@ -64,7 +64,7 @@ BEGIN
                     WHEN target.isAlerting THEN 'SELECT'
                     ELSE 'SELECT, INSERT, UPDATE, DELETE' END
                 WHEN 'pushwatch_sender' THEN CASE
-                    WHEN target.name IN ('tokenregistry', 'livesubjects', 'subjectsources', 'pushleaseddeliveries') THEN 'SELECT'
+                    WHEN target.name IN ('tokenregistry', 'livesubjects', 'subjectsources', 'pushleaseddeliveries', 'pushfinished') THEN 'SELECT'
                     WHEN target.isView THEN NULL
                     WHEN target.name = 'keylocks' THEN 'SELECT, UPDATE'
                     WHEN target.name IN ('schemamigrations', 'ledgerstate') THEN 'SELECT'
@@ -80,7 +80,7 @@ BEGIN
                 WHEN 'pushwatch_alerter' THEN CASE
                     WHEN target.isView OR target.name IN ('schemamigrations', 'attemptrollups', 'attemptlatencies', 'deactivationlimiters',
                             'foldedlabeldays', 'attemptimports')
-                        OR target.name ~ '^push(queues|queuesamples|ready|scheduled|leases|finished|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
+                        OR target.name ~ '^push(queues|queuesamples|ready|scheduled|leases|finishedsingles|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
                     WHEN target.name IN ('writerheartbeats', 'alertmarks') THEN 'SELECT, DELETE'
                     WHEN target.name = 'auditentries' THEN 'INSERT'
                     WHEN target.name = 'instances' THEN 'SELECT, INSERT, UPDATE, DELETE'

@@ -30,13 +30,6 @@ package struct FsckContext: Sendable {
         )
     }
 
-    /// Small statements that see one moment; some seconds at most, since nothing that goes meanwhile can be cleaned up. Not for distributed
-    /// tables, where they see a moment of each node.
-    package func together<Value>(_ body: (PostgresTransaction) async throws -> Value) async throws -> Value {
-        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(FsckContext.oneProcess)"
-        return try await pool.withTransaction(begin, retrying: .never, body)
-    }
-
     private func run(_ query: Query, settings: String) async throws -> [Row] {
         try await pool.withConnection { connection in
             try await connection.withTransaction { transaction in

@@ -71,7 +71,6 @@ extension SendStore {
                 return (deliveryId: deliveryId, attempts: Int(attempts))
             }
             try DeadQueries.keepKeys(of: retried.map(\.deliveryId), for: lifetime, on: connection)
-            try DeadQueries.leaveLeases(retried.map(\.deliveryId), on: connection)
             try SendEvents.record(.retried, retried, on: connection)
             try audit.noteRetry(of: filter, count: retried.count, on: connection)
             return retried.count
@@ -91,17 +90,6 @@ enum DeadQueries {
                 WHERE d.deliveryId = ANY(\(deliveryIds)) AND n.expiresAt < \(end)
                 ORDER BY d.deviceId IS NULL, n.collapseKey FOR UPDATE OF n
             ))
-            """
-        )
-    }
-
-    /// A lease may last for others that were leased with a dead letter, which is no longer there to say that it has ended.
-    static func leaveLeases(_ deliveryIds: [Int64], on connection: BlockingConnection) throws {
-        guard !deliveryIds.isEmpty else { return }
-        try connection.executeLater(
-            """
-            UPDATE pushLeases SET returned = returned || ARRAY(SELECT unnest(deliveryIds) INTERSECT SELECT unnest(\(deliveryIds)))
-            WHERE deliveryIds && \(deliveryIds)
             """
         )
     }

@@ -88,7 +88,7 @@ package struct QueueMaintenance: Service {
             { while try await store.forget(olderThan: retention) {} },
             { while try await store.forgetQueued() == SendStore.forgetLimit {} },
             { try await store.forgetNewest() },
-            { try await OutcomeStream(pool: store.pool).forget(olderThan: retention) },
+            { try await OutcomeStream(pool: store.pool).forget(olderThan: max(retention, SendStore.minimumRetention)) },
             { try await store.deleteClosedCircuits() },
             { try await store.deactivationLimiters.forget() },
         ]

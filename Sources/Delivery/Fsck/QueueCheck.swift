@@ -14,7 +14,7 @@ package struct QueueCheck: FsckCheck {
         let slices = try await DeliverySlices.read(context, size: size)
         var deliveries = 0
         for ids in slices.all { deliveries += try await context.look(QueueStatements.count(ids))[0].decode(Int.self) }
-        let misplaced = try await faults(slices.groups, context) { try await self.misplaced($0, slices, context) }
+        let misplaced = try await faults(slices.all, context) { try await texts(QueueStatements.misplaced($0), context) }
         let incomplete = try await faults(slices.all, context) { try await self.incomplete($0, context) }
         var sentOnce = FsckReport.Line(
             "sentOnce",
@@ -68,22 +68,6 @@ package struct QueueCheck: FsckCheck {
 
     private func texts(_ query: Query, _ context: FsckContext) async throws -> [FsckFault] {
         try await context.look(query).map { FsckFault(try $0.decode(String.self)) }
-    }
-
-    /// Of one moment, in which nothing is on its way from one place to another.
-    private func misplaced(_ group: Range<Int64>, _ slices: DeliverySlices, _ context: FsckContext) async throws -> [FsckFault] {
-        try await context.together { transaction in
-            var ready: [Int64] = []
-            for piece in try await DeliverySlices.ready(on: transaction) {
-                ready += try await transaction.query(QueueStatements.ready(group, in: piece))[0].decode([Int64].self)
-            }
-            var faults: [FsckFault] = []
-            for ids in slices.slices(of: group) where faults.count < 100 {
-                let rows = try await transaction.query(QueueStatements.misplaced(ids, ready: ready.filter(ids.contains)))
-                faults += try rows.map { FsckFault(try $0.decode(String.self)) }
-            }
-            return faults
-        }
     }
 
     /// Deliveries and attempts are compared in steps, since attempts may be distributed and deliveries are not.

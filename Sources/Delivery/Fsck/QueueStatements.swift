@@ -6,29 +6,30 @@ import PushContract
 enum QueueStatements {
     static func count(_ ids: Range<Int64>) -> Query { "SELECT count(*) FROM pushDeliveries WHERE \(within(ids))" }
 
-    /// Which of the deliveries a piece of `pushReady` has.
-    static func ready(_ ids: Range<Int64>, in piece: Query) -> Query {
-        "SELECT coalesce(array_agg(deliveryId), '{}') FROM pushReady WHERE \(piece) AND \(within(ids))"
-    }
-
-    /// - Parameter ready: those of the deliveries that `pushReady` has, as often as it has them.
-    static func misplaced(_ ids: Range<Int64>, ready: [Int64]) -> Query {
+    /// Outcomes are removed with the sends of their time: what was sent before the first that is left may have none. Those of deliveries
+    /// that were erased stay.
+    static func misplaced(_ ids: Range<Int64>) -> Query {
         """
         SELECT CASE WHEN NOT isStored THEN 'delivery ' || deliveryId || ' is in ' || places || ', and is not there'
                     WHEN places = '' THEN 'delivery ' || deliveryId || ' of ' || owner || ' is in no place'
                     ELSE 'delivery ' || deliveryId || ' of ' || owner || ' is in ' || places END
         FROM (
-            SELECT deliveryId, count(d.uid) > 0 AS isStored, max(coalesce(d.sendId, d.kind)) AS owner, coalesce(string_agg(p.place, ' and '), '') AS places
-            FROM (SELECT deliveryId, sendId, kind, uid FROM pushDeliveries WHERE \(within(ids))) d FULL JOIN (
-                SELECT deliveryId, 'pushReady' AS place FROM unnest(\(ready)) AS ready (deliveryId)
+            SELECT deliveryId, count(d.uid) > 0 AS isStored, max(coalesce(d.sendId, d.kind)) AS owner, max(d.createdAt) AS createdAt,
+                coalesce(string_agg(p.place, ' and '), '') AS places, count(p.place) AS number
+            FROM (SELECT deliveryId, sendId, kind, uid, createdAt FROM pushDeliveries WHERE \(within(ids))) d FULL JOIN (
+                SELECT deliveryId, 'pushReady' AS place FROM pushReady WHERE \(within(ids))
                 UNION ALL SELECT deliveryId, 'pushScheduled' FROM pushScheduled WHERE \(within(ids))
                 UNION ALL SELECT deliveryId, 'pushLeases' FROM pushLeasedDeliveries WHERE \(within(ids))
-                UNION ALL SELECT deliveryId, 'pushFinished' FROM pushFinished WHERE \(within(ids))
+                UNION ALL SELECT deliveryId, 'pushFinishedSingles' FROM pushFinishedSingles WHERE \(within(ids))
+                UNION ALL SELECT deliveryId, 'pushOutcomes' FROM (\(sentTogether(ids))) sent
                 UNION ALL SELECT deliveryId, 'pushDead' FROM pushDead WHERE \(within(ids))
             ) p USING (deliveryId)
             GROUP BY deliveryId
-            HAVING count(p.place) <> 1 OR count(d.uid) = 0
-        ) x ORDER BY deliveryId LIMIT 100
+        ) x
+        WHERE CASE WHEN NOT isStored THEN places <> 'pushOutcomes'
+            WHEN number = 0 THEN (createdAt < (SELECT writtenAt FROM pushOutcomes ORDER BY outcomeId LIMIT 1)) IS NOT TRUE
+            ELSE number > 1 END
+        ORDER BY deliveryId LIMIT 100
         """
     }
 
@@ -36,16 +37,29 @@ enum QueueStatements {
     /// ended: with one under way there may be a row more. By probes, since the others are anywhere.
     static func ended(_ ids: Range<Int64>, since: Timestamp) -> Query {
         """
-        SELECT d.sendId, d.uid, sum(coalesce(f.attempts, x.attempts)), min(d.createdAt)
+        SELECT d.sendId, d.uid, sum(coalesce(f.attempts, x.attempts, 1)), min(d.createdAt)
         FROM (
             SELECT DISTINCT sendId, uid FROM (
-                SELECT deliveryId FROM pushFinished WHERE \(within(ids)) AND finishedAt > \(since)
+                SELECT deliveryId FROM pushFinishedSingles WHERE \(within(ids)) AND finishedAt > \(since)
                 UNION ALL SELECT deliveryId FROM pushDead WHERE \(within(ids)) AND finishedAt > \(since)
+                UNION ALL SELECT deliveryId FROM (\(sentTogether(ids))) sent WHERE writtenAt > \(since)
             ) e JOIN pushDeliveries USING (deliveryId) WHERE sendId IS NOT NULL
         ) s JOIN pushDeliveries d USING (sendId, uid)
-            LEFT JOIN pushFinished f ON f.deliveryId = d.deliveryId AND f.finishedAt > \(since)
-            LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId AND x.finishedAt > \(since)
-        GROUP BY 1, 2 HAVING count(coalesce(f.deliveryId, x.deliveryId)) = count(*)
+            LEFT JOIN pushFinishedSingles f ON f.deliveryId = d.deliveryId
+            LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId
+            LEFT JOIN LATERAL (
+                \(SentTogether.row("o.writtenAt", of: "d.deliveryId", where: "f.deliveryId IS NULL AND x.deliveryId IS NULL"))
+            ) g ON true
+        GROUP BY 1, 2 HAVING count(*) FILTER (WHERE coalesce(f.finishedAt, x.finishedAt, g.writtenAt) > \(since)) = count(*)
+        """
+    }
+
+    private static func sentTogether(_ ids: Range<Int64>) -> Query {
+        """
+        SELECT * FROM (
+            SELECT unnest(sent) AS deliveryId, writtenAt FROM pushOutcomes
+            WHERE lastSent >= \(ids.lowerBound) AND lastSent < \(ids.upperBound + SentTogether.span) AND firstSent < \(ids.upperBound)
+        ) o WHERE \(within(ids))
         """
     }
 

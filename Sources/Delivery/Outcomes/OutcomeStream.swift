@@ -139,16 +139,22 @@ package struct OutcomeStream: Sendable {
         let outcomes = Int64(filter == Filter() ? limit : max(limit, searchLimit)) + min(cursor.index, Int64(SendEvents.rowLimit))
         return """
             WITH searched AS MATERIALIZED (
-                SELECT number, writtenAt, outcomes, count FROM (
-                    SELECT number, writtenAt, outcomes, count, sum(count) OVER (ORDER BY number) - count AS before FROM (
-                        SELECT number, writtenAt, outcomes, count FROM pushOutcomes WHERE number >= \(cursor.number) ORDER BY number
-                        LIMIT \(outcomes + 1)
+                SELECT * FROM (
+                    SELECT *, sum(count) OVER (ORDER BY number) - count AS before FROM (
+                        SELECT number, writtenAt, outcomes, count, sent, sentAttemptIds, sentMessageIds FROM pushOutcomes
+                        WHERE number >= \(cursor.number) ORDER BY number LIMIT \(outcomes + 1)
                     ) next
                 ) counted WHERE before < \(outcomes)
             ), matching AS (
                 SELECT s.number, e.index, s.writtenAt, e.outcome, p.sendId, p.author, d.uid, d.deviceId, d.platform, d.provider, d.environment,
                     d.app
-                FROM searched s CROSS JOIN LATERAL jsonb_array_elements(s.outcomes::jsonb) WITH ORDINALITY AS e(outcome, index)
+                FROM searched s CROSS JOIN LATERAL (
+                    SELECT * FROM jsonb_array_elements(s.outcomes::jsonb) WITH ORDINALITY AS e(outcome, index)
+                    UNION ALL
+                    SELECT jsonb_build_object('event', 'sent', 'deliveryId', deliveryId, 'attempts', 1,
+                        'attemptId', encode(attemptId, 'hex'), 'providerMessageId', messageId), s.count - cardinality(s.sent) + index
+                    FROM unnest(s.sent, s.sentAttemptIds, s.sentMessageIds) WITH ORDINALITY AS t(deliveryId, attemptId, messageId, index)
+                ) e
                 LEFT JOIN LATERAL (
                     SELECT * FROM pushDeliveries WHERE deliveryId = (e.outcome->>'deliveryId')::bigint OFFSET 0
                 ) d ON true

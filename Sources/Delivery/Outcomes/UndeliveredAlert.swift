@@ -43,7 +43,7 @@ package struct UndeliveredAlert: Sendable {
         }
         try connection.execute(
             """
-            INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, finishedAt)
+            INSERT INTO pushFinishedSingles (deliveryId, queue, outcome, attempts, finishedAt)
             SELECT deliveryId, queue, 'superseded', 0, \(now)
             FROM unnest(\(superseded.map(\.deliveryId)), \(superseded.map(\.queue))) AS t(deliveryId, queue)
             """

@@ -85,7 +85,7 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
     private let now: Timestamp
     private let connection: BlockingConnection
 
-    /// Locks the leases, or ends them.
+    /// Releases the deliveries from their leases, or ends these.
     init(
         _ batch: [DeliveryOutcome<Kind.Consequence>],
         ending: [Int64],
@@ -95,38 +95,55 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         self.connection = connection
         count = batch.count
         now = batch.indices.map { batch[$0].at }.max() ?? .now()
-        let tokens = Set(batch.indices.compactMap { batch[$0].lease?.leaseToken })
-        guard !tokens.isEmpty || !ending.isEmpty else {
+        var released: [Int64: [Int64]] = [:]
+        for index in batch.indices {
+            guard let lease = batch[index].lease, !ending.contains(lease.leaseToken) else { continue }
+            released[lease.leaseToken, default: []].append(lease.deliveryId)
+        }
+        guard !released.isEmpty || !ending.isEmpty else {
             outcomes = batch
             indexes = Array(batch.indices)
             return
         }
-        // Who takes a lease over locks it against both. By `ANY`, so that they are looked up: next to an old snapshot a join may come to
-        // read all that was deleted.
-        let others = tokens.subtracting(ending).sorted()
-        let rows = try connection.query(
-            """
-            WITH ended AS (
-                DELETE FROM pushLeases WHERE leaseToken = ANY(\(Self.array(ending))) RETURNING leaseToken
-            ), locked AS (
-                SELECT leaseToken FROM pushLeases WHERE leaseToken = ANY(\(Self.array(others))) ORDER BY leaseToken FOR KEY SHARE
-            )
-            SELECT leaseToken FROM ended UNION ALL SELECT leaseToken FROM locked
-            """
-        )
-        let valid = Set(try rows.map { try $0.decode(Int64.self) })
         var written: Set<Int64> = []
-        if mayBeWritten {
+        if mayBeWritten, !released.isEmpty {
             // Not in the leases that end: had the earlier try been committed, they would not be there.
-            let left = try connection.query("SELECT deliveryId FROM pushLeasedDeliveries WHERE leaseToken = ANY(\(others))")
-            written = Set(batch.indices.compactMap { batch[$0].lease }.filter { others.contains($0.leaseToken) }.map(\.deliveryId))
-                .subtracting(try left.map { try $0.decode(Int64.self) })
+            for row in try connection.query(
+                "SELECT leaseToken, released FROM pushLeases WHERE leaseToken = ANY(\(released.keys.sorted())) FOR NO KEY UPDATE"
+            ) {
+                let (leaseToken, earlier) = try row.decode((Int64, [Int64]).self)
+                written.formUnion(Set(earlier).intersection(released[leaseToken] ?? []))
+            }
+            for leaseToken in released.keys { released[leaseToken]?.removeAll(where: written.contains) }
         }
+        let valid = Set(
+            try connection.query(Self.release(released, ending: ending)).map { try $0.decode(Int64.self) }
+        )
         indexes = batch.indices.filter { index in
             guard let lease = batch[index].lease else { return true }
             return valid.contains(lease.leaseToken) && !written.contains(lease.deliveryId)
         }
         outcomes = indexes.map { batch[$0] }
+    }
+
+    /// The leases that are there. Who takes a lease over locks it against both.
+    ///
+    /// By `ANY`, so that they are looked up: next to an old snapshot a join may come to read all that was deleted.
+    private static func release(_ deliveries: [Int64: [Int64]], ending: [Int64]) -> Query {
+        let leases = deliveries.sorted { $0.key < $1.key }
+        // No lease has the token 0.
+        let padded = leases.map { (token: $0.key, deliveries: $0.value) } + Array(repeating: (0, []), count: max(0, 4 - leases.count))
+        var released: Query = "CASE leaseToken"
+        for lease in padded { released = "\(released) WHEN \(lease.token) THEN \(lease.deliveries)" }
+        return """
+            WITH ended AS (
+                DELETE FROM pushLeases WHERE leaseToken = ANY(\(array(ending))) RETURNING leaseToken
+            ), kept AS (
+                UPDATE pushLeases SET released = released || \(released) END WHERE leaseToken = ANY(\(array(leases.map(\.key))))
+                RETURNING leaseToken
+            )
+            SELECT leaseToken FROM ended UNION ALL SELECT leaseToken FROM kept
+            """
     }
 
     /// Few tokens as an array of a length that PostgreSQL knows: one of unknown length counts as ten, so that each execution would be

@@ -42,6 +42,14 @@ struct DeliveryMove {
         return events
     }
 
+    /// Set if all there is to record is that the delivery of a send was sent at its first attempt.
+    var sentAtFirst: SentDelivery? {
+        guard case .sent(let messageId) = next, attempts == 1, !isTokenDeactivated, let event, let attemptId = event.attemptId,
+            let digest = [UInt8](hexDigits: attemptId)
+        else { return nil }
+        return SentDelivery(deliveryId: deliveryId, queue: lease.queue, attemptId: digest, providerMessageId: messageId)
+    }
+
     init?(_ outcome: DeliveryOutcome<QueueConsequence>, isTokenDeactivated: Bool) {
         guard let lease = outcome.lease, let consequence = outcome.consequence else { return nil }
         self.lease = lease

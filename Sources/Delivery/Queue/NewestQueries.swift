@@ -133,7 +133,7 @@ enum NewestQueries {
             DELETE FROM pushScheduled WHERE deliveryId = ANY(ARRAY(SELECT replaced FROM newest))
             RETURNING deliveryId, queue, attemptNumber - 1 AS attempts
         ), superseded AS (
-            INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, finishedAt)
+            INSERT INTO pushFinishedSingles (deliveryId, queue, outcome, attempts, finishedAt)
             SELECT deliveryId, queue, 'superseded', attempts, clock_timestamp() FROM (
                 SELECT deliveryId, queue, attempts FROM overtaken
                 UNION ALL SELECT deliveryId, queue, 0 FROM placed WHERE NOT isNewest

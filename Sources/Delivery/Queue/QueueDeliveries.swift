@@ -22,11 +22,16 @@ struct QueueDeliveries: DeliveryKind {
     func apply(_ outcomes: [Outcome], _ context: OutcomeContext, on connection: BlockingConnection) throws -> Set<Int> {
         var moves = outcomes.indices.compactMap { DeliveryMove(outcomes[$0], isTokenDeactivated: context.deactivated.contains($0)) }
         try replace(&moves, on: connection)
+        let together = SentTogether.groups(of: moves.compactMap(\.sentAtFirst))
+        for group in together { try group.insert(on: connection) }
+        if !together.isEmpty {
+            let recorded = Set(together.flatMap { $0.deliveries.map(\.deliveryId) })
+            moves.removeAll { recorded.contains($0.deliveryId) }
+        }
         try insertFinished(moves, on: connection)
         try insertDead(moves, on: connection)
         try insertScheduled(moves, on: connection)
         try insertBlocked(moves, context.circuits, on: connection)
-        try returnToQueue(moves, on: connection)
         try SendEvents.record(moves.flatMap(\.events), on: connection)
         try kinds.apply(outcomes.indices.compactMap { outcomes[$0].consequence?.queued }, on: connection)
         return []
@@ -86,40 +91,14 @@ struct QueueDeliveries: DeliveryKind {
             }
         }
         guard !rows.isEmpty else { return }
-        guard rows.count < CopyStream.minimumRows else { return try copyFinished(rows, on: connection) }
         try connection.executeLater(
             """
-            INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, providerMessageId, finishedAt)
+            INSERT INTO pushFinishedSingles (deliveryId, queue, outcome, attempts, providerMessageId, finishedAt)
             SELECT deliveryId, queue, outcome, attempts, messageId, clock_timestamp()
             FROM unnest(\(rows.map { $0.key.deliveryId }), \(rows.map { $0.key.queue }), \(rows.map { $0.outcome }), \(rows.map { $0.key.attempts }),
                 \(rows.map { $0.messageId })) AS t(deliveryId, queue, outcome, attempts, messageId)
             """
         )
-    }
-
-    private func copyFinished(
-        _ rows: [(key: DeliveryMove.Key, outcome: String, messageId: String?)],
-        on connection: BlockingConnection
-    ) throws {
-        let finishedAt = Timestamp.now()
-        var stream = CopyStream(columns: 6, capacity: rows.count * 128)
-        for (key, outcome, messageId) in rows {
-            stream.beginRow()
-            stream.append(key.deliveryId)
-            stream.append(key.queue)
-            stream.append(outcome)
-            stream.append(Int32(key.attempts))
-            stream.append(messageId)
-            stream.append(finishedAt)
-        }
-        try stream.finished().withUnsafeBytes {
-            _ = try connection.copyIn(
-                """
-                COPY pushFinished (deliveryId, queue, outcome, attempts, providerMessageId, finishedAt) FROM STDIN (FORMAT binary)
-                """,
-                data: $0
-            )
-        }
     }
 
     private func insertDead(_ moves: [DeliveryMove], on connection: BlockingConnection) throws {
@@ -150,28 +129,6 @@ struct QueueDeliveries: DeliveryKind {
             SELECT deliveryId, queue, runAt, attemptNumber, reason::pushReason
             FROM unnest(\(rows.map { $0.key.deliveryId }), \(rows.map { $0.key.queue }), \(rows.map { $0.runAt }), \(rows.map { $0.key.attempts + 1 }),
                 \(rows.map { $0.reason })) AS t(deliveryId, queue, runAt, attemptNumber, reason)
-            """
-        )
-    }
-
-    /// What waits again is not covered by its lease any more, which may last for others.
-    private func returnToQueue(_ moves: [DeliveryMove], on connection: BlockingConnection) throws {
-        let leases = moves.indices.compactMap { index -> DeliveryLease? in
-            switch moves[index].next {
-            case .retry, .blocked: moves[index].lease
-            case .sent, .cancelled, .superseded, .dead: nil
-            }
-        }
-        guard !leases.isEmpty else { return }
-        let tokens = leases.map(\.leaseToken)
-        try connection.executeLater(
-            """
-            UPDATE pushLeases l SET returned = l.returned || c.deliveryIds
-            FROM (
-                SELECT leaseToken, array_agg(deliveryId) AS deliveryIds
-                FROM unnest(\(tokens), \(leases.map(\.deliveryId))) AS t(leaseToken, deliveryId) GROUP BY leaseToken
-            ) c
-            WHERE l.leaseToken = c.leaseToken AND l.leaseToken = ANY(\(tokens))
             """
         )
     }

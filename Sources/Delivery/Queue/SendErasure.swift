@@ -8,7 +8,7 @@ enum SendErasure {
     static func erase(_ userId: String, on connection: BlockingConnection) throws {
         var gone: [Int64] = []
         for (table, which) in [
-            ("pushReady", " AND kind IS NULL"), ("pushScheduled", " AND kind IS NULL"), ("pushFinished", ""), ("pushDead", ""),
+            ("pushReady", " AND kind IS NULL"), ("pushScheduled", " AND kind IS NULL"), ("pushFinishedSingles", ""), ("pushDead", ""),
         ] {
             gone += try connection.query(
                 """
@@ -18,6 +18,7 @@ enum SendErasure {
                 """
             ).map { try $0.decode(Int64.self) }
         }
+        gone += try connection.query(sentTogether(userId)).map { try $0.decode(Int64.self) }
         guard !gone.isEmpty else { return }
         let sendIds = try connection.query("DELETE FROM pushDeliveries WHERE deliveryId = ANY(\(gone)) RETURNING sendId")
             .compactMap { try $0.decode(String?.self) }
@@ -28,5 +29,17 @@ enum SendErasure {
                 AND NOT EXISTS (SELECT FROM pushFanOuts f WHERE f.sendId = s.sendId)
             """
         )
+    }
+
+    /// What was sent with others is in no table of its own.
+    private static func sentTogether(_ userId: String) -> Query {
+        """
+        SELECT deliveryId FROM pushDeliveries d WHERE uid = \(userId) AND kind IS NULL
+            AND NOT EXISTS (SELECT FROM pushFinishedSingles f WHERE f.deliveryId = d.deliveryId)
+            AND NOT EXISTS (SELECT FROM pushDead x WHERE x.deliveryId = d.deliveryId)
+            AND NOT EXISTS (SELECT FROM pushScheduled s WHERE s.deliveryId = d.deliveryId)
+            AND NOT EXISTS (SELECT FROM pushReady r WHERE r.deliveryId = d.deliveryId)
+            AND deliveryId NOT IN (SELECT deliveryId FROM pushLeasedDeliveries)
+        """
     }
 }

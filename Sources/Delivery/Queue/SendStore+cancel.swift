@@ -99,7 +99,7 @@ private enum CancelQueries {
             ))
             RETURNING deliveryId, queue, attemptNumber
         )
-        INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, finishedAt)
+        INSERT INTO pushFinishedSingles (deliveryId, queue, outcome, attempts, finishedAt)
         SELECT deliveryId, queue, 'cancelled', attemptNumber - 1, clock_timestamp() FROM ended
         RETURNING deliveryId, attempts
         """

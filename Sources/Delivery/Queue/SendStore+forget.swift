@@ -4,14 +4,16 @@ import PushContract
 extension SendStore {
     /// Deliveries that one transaction removes: a send may have millions.
     static let forgetLimit = 5000
+    /// Of sends and their outcomes: a send lives 28 days at most.
+    static let minimumRetention = Duration.seconds(30 * 86_400)
 
     /// Removes sends older than `age`, with their deliveries and outcomes; whether there may be more. Their attempts have a retention of
     /// their own.
     ///
-    /// A send lives 28 days at most, so anything older than 30 is over, whatever state it is left in. One with dead letters that were
-    /// retried lives longer; it stays for another day, when its last attempt has ended.
+    /// Anything older than `minimumRetention` is over, whatever state it is left in. One with dead letters that were retried lives longer; it
+    /// stays for another day, when its last attempt has ended.
     package func forget(olderThan age: Duration, limit: Int = SendStore.forgetLimit) async throws -> Bool {
-        let age = max(age, .seconds(30 * 86_400))
+        let age = max(age, SendStore.minimumRetention)
         return try await pool.performTransaction { connection in
             let sends = 500
             let sendIds = try connection.query(
@@ -53,7 +55,7 @@ extension SendStore {
         let gone = try connection.query("DELETE FROM pushDeliveries WHERE \(condition) RETURNING deliveryId").map {
             try $0.decode(Int64.self)
         }
-        for table in ["pushFinished", "pushDead", "pushScheduled"] {
+        for table in ["pushFinishedSingles", "pushDead", "pushScheduled"] {
             try connection.execute("DELETE FROM \(raw: table) WHERE deliveryId = ANY(\(gone))")
         }
         return gone.count

@@ -32,7 +32,7 @@ package struct LiveActivitiesCheck: FsckCheck {
 
     private static let openStarts: Query = """
         SELECT 'start ' || deliveryId || ' of ' || matchId || ' has left the queue without an outcome' FROM activityStarts s
-        WHERE outcome IS NULL AND (EXISTS (SELECT FROM pushFinished f WHERE f.deliveryId = s.deliveryId)
+        WHERE outcome IS NULL AND (EXISTS (SELECT FROM pushFinishedSingles f WHERE f.deliveryId = s.deliveryId)
             OR EXISTS (SELECT FROM pushDead x WHERE x.deliveryId = s.deliveryId)
             OR NOT EXISTS (SELECT FROM pushDeliveries d WHERE d.deliveryId = s.deliveryId))
         ORDER BY claimedAt LIMIT 100

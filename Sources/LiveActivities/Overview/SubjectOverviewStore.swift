@@ -123,9 +123,9 @@ package struct SubjectOverviewStore: Sendable {
                 ORDER BY p.createdAt DESC, p.deliveryId DESC LIMIT 1
             ) p ON true
             LEFT JOIN LATERAL (
-                SELECT split_part(p.sendId, '~', 4)::bigint AS timestamp, e.finishedAt, split_part(p.sendId, '~', 5) = 'end' AS isEnd
-                FROM pushDeliveries p JOIN pushFinished e ON e.deliveryId = p.deliveryId AND e.outcome = 'sent'
-                WHERE p.uid = k.userId AND p.deviceId = k.deviceId AND \(OtherDevicesQueries.isOf(subject, "p.sendId"))
+                SELECT split_part(p.sendId, '~', 4)::bigint AS timestamp, p.finishedAt, split_part(p.sendId, '~', 5) = 'end' AS isEnd
+                FROM pushDeliveryStates p
+                WHERE p.state = 'sent' AND p.uid = k.userId AND p.deviceId = k.deviceId AND \(OtherDevicesQueries.isOf(subject, "p.sendId"))
                 ORDER BY p.createdAt DESC, p.deliveryId DESC LIMIT 1
             ) q ON true
             WHERE (k.userId, k.deviceId) > (\(cursor.userId), \(cursor.deviceId)) AND (\(userId)::text IS NULL OR k.userId = \(userId))

@@ -21,8 +21,9 @@ enum PrematchQueries {
                 AND NOT EXISTS (SELECT FROM pushCancels c WHERE c.sendId = s.sendId AND c.author = \(author)) OFFSET 0)
             AND NOT EXISTS (SELECT FROM pushCancels c JOIN pushDeliveries e USING (sendId)
                 WHERE c.sendId >= '\(raw: prefix)' || m.matchId || '-' AND c.sendId < '\(raw: prefix)' || m.matchId || '.'
-                    AND NOT EXISTS (SELECT FROM pushFinished ended WHERE ended.deliveryId = e.deliveryId OFFSET 0)
-                    AND NOT EXISTS (SELECT FROM pushDead dead WHERE dead.deliveryId = e.deliveryId OFFSET 0) OFFSET 0)
+                    AND (EXISTS (SELECT FROM pushReady ready WHERE ready.deliveryId = e.deliveryId OFFSET 0)
+                        OR EXISTS (SELECT FROM pushScheduled scheduled WHERE scheduled.deliveryId = e.deliveryId OFFSET 0)
+                        OR e.deliveryId IN (SELECT deliveryId FROM pushLeasedDeliveries)) OFFSET 0)
         ORDER BY m.startsAt, m.matchId
         """
     }
@@ -34,7 +35,7 @@ enum PrematchQueries {
         """
         NOT (EXISTS (SELECT FROM pushSends o
                 WHERE o.sendId >= \(prefix + matchId + "-") AND o.sendId < \(prefix + matchId + ".") AND o.sendId <> \(sendId))
-            AND EXISTS (SELECT FROM pushDeliveries e LEFT JOIN pushFinished ended USING (deliveryId)
+            AND EXISTS (SELECT FROM pushDeliveries e LEFT JOIN pushFinishedSingles ended USING (deliveryId)
                 WHERE e.uid = \(uid) AND regexp_replace(e.sendId, '-[0-9]+([.][0-9]+)?$', '') = \(prefix + matchId)
                     AND ended.outcome IS DISTINCT FROM 'cancelled' OFFSET 0))
         """

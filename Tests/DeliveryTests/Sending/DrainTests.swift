@@ -38,7 +38,7 @@ struct DrainTests {
                 return (.queued(of: backlog.queues, now: backlog.at), .retries(of: backlog.queues, now: backlog.at))
             }
             func later() async throws {
-                for (table, column) in [("pushQueueSamples", "at"), ("pushFinished", "finishedAt")] {
+                for (table, column) in [("pushQueueSamples", "at"), ("pushFinishedSingles", "finishedAt")] {
                     try await bench.pool.execute("UPDATE \(raw: table) SET \(raw: column) = \(raw: column) - interval '10 seconds'")
                 }
             }
@@ -64,7 +64,7 @@ struct DrainTests {
                 """
                 WITH sent AS (
                     DELETE FROM pushReady WHERE seq IN (SELECT seq FROM pushReady ORDER BY seq LIMIT 5) RETURNING deliveryId, queue, attemptNumber)
-                INSERT INTO pushFinished (deliveryId, queue, outcome, attempts, finishedAt)
+                INSERT INTO pushFinishedSingles (deliveryId, queue, outcome, attempts, finishedAt)
                 SELECT deliveryId, queue, 'sent', attemptNumber, clock_timestamp() FROM sent
                 """
             )

@@ -153,11 +153,11 @@ struct QueueTests {
             let later = (Timestamp.now() + .seconds(3600)).rfc3339
             try await bench.enqueue(#"{"sendId": "s1", "uids": [\#(uids)], "title": "t", "notBefore": "\#(later)"}"#)
             // The second portion fails.
-            try await bench.refuse("INSERT", on: "pushFinished", when: "(SELECT count(*) FROM pushFinished) = 10")
+            try await bench.refuse("INSERT", on: "pushFinishedSingles", when: "(SELECT count(*) FROM pushFinished) = 10")
             await #expect(throws: PostgresError.self) { try await bench.store.cancel("s1", author: "test", portion: 10) }
             #expect(try await bench.send("s1").counts == [.cancelled: 35])
             #expect(try await bench.count("pushScheduled") == 25)
-            try await bench.pool.execute("DROP FUNCTION refusepushFinished CASCADE")
+            try await bench.pool.execute("DROP FUNCTION refusepushFinishedSingles CASCADE")
             // A request with little time ends one portion.
             let stopped = try await WorkDeadline.$current.withValue(WorkDeadline(.seconds(5))) {
                 try await bench.store.cancel("s1", author: "test", portion: 10)
@@ -187,7 +187,7 @@ struct QueueTests {
             try await bench.pool.execute(
                 """
                 WITH retried AS (
-                    DELETE FROM pushFinished WHERE deliveryId = (SELECT min(deliveryId) FROM pushFinished) RETURNING deliveryId, queue
+                    DELETE FROM pushFinishedSingles WHERE deliveryId = (SELECT min(deliveryId) FROM pushFinishedSingles) RETURNING deliveryId, queue
                 )
                 INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber, reasonCode)
                 SELECT deliveryId, queue, clock_timestamp() + interval '1 hour', 2, 'network' FROM retried
@@ -204,15 +204,15 @@ struct QueueTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: token)
             let later = (Timestamp.now() + .seconds(3600)).rfc3339
-            try await bench.refuse("INSERT", on: "pushFinished", when: "true")
+            try await bench.refuse("INSERT", on: "pushFinishedSingles", when: "true")
             for number in 1...4 {
                 try await bench.enqueue(#"{"sendId": "s\#(number)", "uid": "ann", "title": "t", "notBefore": "\#(later)"}"#)
                 await #expect(throws: PostgresError.self) { try await bench.store.cancel("s\(number)", author: "test") }
             }
             #expect(try await bench.count("pushScheduled") == 4)
-            try await bench.pool.execute("DROP FUNCTION refusepushFinished CASCADE")
+            try await bench.pool.execute("DROP FUNCTION refusepushFinishedSingles CASCADE")
             let older = "(SELECT sendId FROM pushDeliveries d WHERE d.deliveryId = NEW.deliveryId) <> 's4'"
-            try await bench.refuse("INSERT", on: "pushFinished", when: older)
+            try await bench.refuse("INSERT", on: "pushFinishedSingles", when: older)
             try await withServices([QueueMaintenance(store: bench.store, interval: .milliseconds(1), logger: .silent)]) {
                 try await eventually("the newest has ended") { try await bench.count("pushFinished") == 1 }
             }
@@ -375,7 +375,7 @@ struct CompletionTests {
                 let (locked, isLocked) = AsyncStream.makeStream(of: Void.self)
                 tasks.addTask {
                     try await bench.pool.withTransaction { transaction in
-                        try await transaction.execute("LOCK TABLE pushFinished IN EXCLUSIVE MODE")
+                        try await transaction.execute("LOCK TABLE pushFinishedSingles IN EXCLUSIVE MODE")
                         isLocked.yield()
                         // Until a statement of theirs has waited for it longer than it may, and the next one waits.
                         for _ in 0..<2 {
@@ -404,7 +404,8 @@ struct CompletionTests {
             }
             try await bench.enqueue("[" + sends.joined(separator: ",") + "]")
             // No row may say so: the insert of this one fails.
-            try await bench.pool.execute("ALTER TABLE pushFinished ADD CHECK (providerMessageId IS DISTINCT FROM 'poison')")
+            try await bench.pool.execute("ALTER TABLE pushFinishedSingles ADD CHECK (providerMessageId IS DISTINCT FROM 'poison')")
+            try await bench.pool.execute("ALTER TABLE pushOutcomes ADD CHECK ('poison' <> ALL (sentMessageIds))")
             let poisoned = PushOutcome.accepted("poison")
             try await bench.dispatch(ScriptedProvider([SendingBench.token(7): [poisoned]]))
             #expect(try await bench.count("pushFinished") == 39)

@@ -123,24 +123,4 @@ struct SendCopyTests {
             #expect(plans == (5, 3))
         }
     }
-
-    @Test("the ends of deliveries that are written together say how each ended, when, and by which attempt")
-    func ends() async throws {
-        try await SendingBench.with { bench in
-            try await bench.enqueue(
-                "[\((0..<30).map { #"{"sendId": "s\#($0)", "token": "\#(SendingBench.token($0))", "provider": "apns", "app": "a"}"# }.joined(separator: ","))]"
-            )
-            let start = Timestamp.now()
-            try await bench.dispatch(ScriptedProvider())
-            let ended = try await bench.pool.query(
-                """
-                SELECT count(*), count(DISTINCT f.deliveryId) FROM pushFinished f JOIN pushDeliveries d USING (deliveryId, queue)
-                JOIN notificationDeliveryAttempts a ON a.sendId = d.sendId
-                WHERE f.outcome = 'sent' AND f.attempts = 1 AND f.providerMessageId = a.providerMessageId
-                  AND f.finishedAt BETWEEN \(start - .seconds(1)) AND \(Timestamp.now() + .seconds(1))
-                """
-            )[0].decode((Int, Int).self)
-            #expect(ended == (30, 30))
-        }
-    }
 }

@@ -39,7 +39,7 @@ struct SendFsckTests {
             "deliveryTables"
         ),
         ("DELETE FROM pushDeliveries WHERE sendId = 's3'", "deliveryTables"),
-        ("UPDATE pushFinished SET attempts = attempts + 1 WHERE attempts = 2", "sendAttempts"),
+        ("UPDATE pushFinishedSingles SET attempts = attempts + 1 WHERE attempts = 2", "sendAttempts"),
         ("UPDATE notificationDeliveryAttempts SET status = 'sent', reasonCode = NULL WHERE sendId = 's1'", "sentOnce"),
         (
             """
@@ -86,13 +86,13 @@ struct SendFsckTests {
                 INSERT INTO pushScheduled (deliveryId, queue, runAt, attemptNumber)
                 SELECT deliveryId, queue, now() + interval '1 day', 3 FROM pushDeliveries WHERE sendId = 's1'
                 """,
-                "DELETE FROM pushFinished f USING pushDeliveries d WHERE d.deliveryId = f.deliveryId AND sendId = 's1'",
+                "DELETE FROM pushFinishedSingles f USING pushDeliveries d WHERE d.deliveryId = f.deliveryId AND sendId = 's1'",
             ]
         ),
         (
             "is gone",
             [
-                "DELETE FROM pushFinished f USING pushDeliveries d WHERE d.deliveryId = f.deliveryId AND sendId = 's1'",
+                "DELETE FROM pushFinishedSingles f USING pushDeliveries d WHERE d.deliveryId = f.deliveryId AND sendId = 's1'",
                 "DELETE FROM pushDeliveries WHERE sendId = 's1'",
             ]
         ),

@@ -143,7 +143,7 @@ struct DrainBench {
 
     private func empty(_ pool: PostgresPool) async throws {
         try await pool.execute(
-            "TRUNCATE pushSends, pushDeliveries, pushReady, pushScheduled, pushLeases, pushFinished, pushDead, pushQueues RESTART IDENTITY"
+            "TRUNCATE pushSends, pushDeliveries, pushReady, pushScheduled, pushLeases, pushFinishedSingles, pushOutcomes, pushDead, pushQueues RESTART IDENTITY"
         )
         try await pool.execute(
             "INSERT INTO pushQueues (app, provider, environment, class) VALUES ('com.example.bench', 'apns', 'production', 'normal')"

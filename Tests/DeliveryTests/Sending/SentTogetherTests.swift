@@ -1,0 +1,162 @@
+import Attempts
+import Postgres
+import Providers
+import PushContract
+import TestDatabase
+import Testing
+
+@testable import Delivery
+
+@Suite("Deliveries that are sent together")
+struct SentTogetherTests {
+    private func sent(_ ids: some Sequence<Int64>) -> [SentDelivery] {
+        ids.map { SentDelivery(deliveryId: $0, queue: 1, attemptId: [], providerMessageId: nil) }
+    }
+
+    @Test("neighbours are in one group, in the order of their ids, and those without enough neighbours in none")
+    func groups() {
+        func groups(_ ids: [Int64]) -> [[Int64]] { SentTogether.groups(of: sent(ids)).map { $0.deliveries.map(\.deliveryId) } }
+        #expect(groups(Array(1...7)).isEmpty)
+        #expect(groups((1...8).reversed()) == [Array(1...8)])
+        #expect(groups(Array(1...8) + [16_384]) == [Array(1...8) + [16_384]])
+        #expect(groups(Array(1...8) + [16_385]) == [Array(1...8)])
+        #expect(groups(Array(1...7) + Array(90_001...90_008) + [5_000_000]) == [Array(90_001...90_008)])
+        #expect(groups(Array(1...300)) == [Array(1...250), Array(251...300)])
+    }
+
+    /// Sends to ten people in one lease, of which the first eight are sent together, the ninth is to be retried, and the tenth is rejected.
+    private func sendTen(_ bench: SendingBench) async throws {
+        let uids = (1...10).map { "\"u\($0)\"" }.joined(separator: ", ")
+        for number in 1...10 { try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+        try await bench.enqueue(#"{"sendId": "s1", "uids": [\#(uids)], "title": "Goal"}"#)
+        let claimed = try await bench.claim()
+        #expect(claimed.count == 10)
+        let answers: [PushOutcome] =
+            (1...8).map { .accepted("message-\($0)") } + [.apns(503, "ServiceUnavailable"), .apns(413, "PayloadTooLarge")]
+        let outcomes = try zip(claimed, answers).map { delivery, answer in
+            bench.outcome(of: delivery, to: try #require(delivery.token), answer)
+        }
+        let end = OutcomeGroups(leases: [claimed[0].leaseToken])
+        #expect(try await bench.outcomes.write(outcomes, ending: end).dispositions.allSatisfy { $0 == .written })
+        #expect(try await bench.pool.query("SELECT sent FROM pushOutcomes WHERE sent IS NOT NULL")[0].decode([Int64].self).count == 8)
+        #expect(try await bench.count("pushFinishedSingles") == 0)
+        #expect(try await bench.deliveriesOutOfPlace() == 0)
+    }
+
+    @Test("each says that it was sent, when, and by which attempt, alone and in the counts of a page")
+    func read() async throws {
+        try await SendingBench.with { bench in
+            let start = Timestamp.now()
+            try await sendTen(bench)
+            let send = try await bench.send("s1")
+            #expect(send.counts == [.sent: 8, .retrying: 1, .failed: 1])
+            #expect(send.attemptCount == 10)
+            let sent = send.deliveries.filter { $0.state == .sent }
+            #expect(sent.map(\.providerMessageId) == (1...8).map { "message-\($0)" })
+            #expect(sent.allSatisfy { $0.attempts == 1 && $0.finishedAt.map { $0 >= start - .seconds(1) } == true })
+            let page = try #require(try await bench.store.send("s1", limit: 3))
+            #expect(page.deliveries.count == 3)
+            #expect(page.counts == send.counts)
+            #expect(page.attemptCount == 10)
+            let states = try await bench.pool.query(
+                "SELECT state, attempts, finishedAt IS NOT NULL FROM pushDeliveryStates ORDER BY deliveryId"
+            ).map { try $0.decode((String, Int32, Bool).self) }
+            #expect(states.map(\.0) == Array(repeating: "sent", count: 8) + ["scheduled", "failed"])
+            #expect(states.allSatisfy { $0.1 == 1 } && states.map(\.2) == Array(repeating: true, count: 8) + [false, true])
+            let finished = try await bench.pool.query("SELECT count(DISTINCT deliveryId) FROM pushFinished WHERE outcome = 'sent' AND attempts = 1")
+            #expect(try finished[0].decode(Int.self) == 8)
+            #expect(try await bench.store.backlog().queues.reduce(0) { $0 + $1.ended } == 9)
+        }
+    }
+
+    @Test("their events follow the others of their transaction, each once, from whatever cursor the stream is read")
+    func events() async throws {
+        try await SendingBench.with { bench in
+            try await sendTen(bench)
+            let stream = OutcomeStream(pool: bench.pool)
+            let all = try await stream.page(after: .start, limit: 100).outcomes
+            #expect(all.compactMap { $0["event"]?.string }.sorted() == ["accepted", "attemptFailed", "failed"] + Array(repeating: "sent", count: 8))
+            let sent = all.filter { $0["event"]?.string == "sent" }
+            #expect(sent.map { $0["providerMessageId"]?.string } == (1...8).map { "message-\($0)" })
+            #expect(sent.map { $0["uid"]?.string } == (1...8).map { "u\($0)" })
+            let attempts = try await bench.pool.query(
+                "SELECT attemptId FROM notificationDeliveryAttempts WHERE status = 'sent' ORDER BY providerMessageId"
+            ).map { try $0.decode(String.self) }
+            #expect(sent.map { $0["attemptId"]?.string } == attempts)
+            var one: [JSONValue] = []
+            var cursor = OutcomeCursor.start
+            while true {
+                let page = try await stream.page(after: cursor, limit: 1)
+                guard !page.outcomes.isEmpty else { break }
+                one += page.outcomes
+                cursor = page.next
+            }
+            #expect(one == all)
+        }
+    }
+
+    @Test("a delivery that was sent before its send was cancelled stays sent, and so does one whose outcome is forgotten")
+    func cancelledAndForgotten() async throws {
+        try await SendingBench.with { bench in
+            try await sendTen(bench)
+            _ = try await bench.store.cancel("s1", author: "test")
+            let counts: [DeliveryState: Int] = [.sent: 8, .cancelled: 1, .failed: 1]
+            #expect(try await bench.send("s1").counts == counts)
+            #expect(try await #require(bench.store.send("s1", limit: 3)).counts == counts)
+            // A send whose dead letters are retried may outlive the outcomes of its time.
+            try await bench.pool.execute("DELETE FROM pushOutcomes")
+            try await bench.pool.execute("UPDATE pushDeliveries SET createdAt = createdAt - interval '31 days'")
+            #expect(try await bench.send("s1").counts == counts)
+            let sent = try await bench.pool.query("SELECT count(*) FROM pushDeliveryStates WHERE state = 'sent' AND finishedAt IS NULL")
+            #expect(try sent[0].decode(Int.self) == 8)
+        }
+    }
+
+    @Test("a delivery whose lease has run out is queued, not sent")
+    func leaseRunsOut() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            try await bench.register("bob", "phone", token: SendingBench.token(2))
+            try await bench.enqueue(#"{"sendId": "s1", "uids": ["ann", "bob"], "title": "Goal"}"#)
+            #expect(try await bench.claim().count == 2)
+            try await bench.pool.execute("UPDATE pushLeases SET leaseUntil = now() - interval '1 minute'")
+            #expect(try await bench.send("s1").counts == [.queued: 2])
+            #expect(try await #require(bench.store.send("s1", limit: 1)).counts == [.queued: 2])
+            #expect(try await bench.count("pushDeliveryStates WHERE state = 'ready'") == 2)
+        }
+    }
+
+    @Test("they go with the user who is erased and with the send that is forgotten, and a missing or doubled one is found")
+    func removed() async throws {
+        try await SendingBench.with { bench in
+            func faults() async throws -> [String: Int] {
+                let lines = try await Fsck([QueueCheck()], pool: bench.pool, pause: .zero, now: .now()).run().lines
+                return Dictionary(uniqueKeysWithValues: lines.map { ($0.check, $0.faultCount) }).filter { $0.value > 0 }
+            }
+            try await sendTen(bench)
+            #expect(try await faults().isEmpty)
+            try await bench.pool.performTransaction { try SendErasure.erase("u3", on: $0) }
+            #expect(try await bench.count("pushDeliveries") == 9)
+            #expect(try await faults().isEmpty)
+            try await bench.pool.execute("UPDATE notificationDeliveryAttempts SET sendId = 'other' WHERE uid = 'u4'")
+            #expect(try await faults() == ["sendAttempts": 1])
+            try await bench.pool.execute("UPDATE pushOutcomes SET sent[2] = 0 WHERE sent IS NOT NULL")
+            #expect(try await faults()["deliveryTables"] == 1, "it is in no place")
+            try await bench.pool.execute(
+                """
+                INSERT INTO pushFinishedSingles (deliveryId, queue, outcome, attempts, finishedAt)
+                SELECT sent[1], 1, 'sent', 1, now() FROM pushOutcomes WHERE sent IS NOT NULL
+                """
+            )
+            #expect(try await faults()["deliveryTables"] == 2, "another is in two")
+            try await bench.pool.execute(
+                """
+                UPDATE pushSends SET createdAt = createdAt - interval '60 days', expiresAt = expiresAt - interval '60 days'
+                """
+            )
+            #expect(try await !bench.store.forget(olderThan: .seconds(45 * 86_400)))
+            #expect(try await bench.count("pushDeliveries") + bench.count("pushFinishedSingles") + bench.count("pushScheduled") == 0)
+            #expect(try await faults().isEmpty)
+        }
+    }
+}
