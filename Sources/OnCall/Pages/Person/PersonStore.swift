@@ -61,7 +61,7 @@ struct PersonStore: Sendable {
         UNION ALL SELECT userId FROM deviceStartTokens WHERE tokenHash = ANY(\(hashes)) AND state <> 'inactive'
         UNION ALL SELECT userId FROM devices WHERE pushTokenHash = ANY(\(hashes)) AND tokenState = 'inactive'
         UNION ALL SELECT userId FROM liveActivities WHERE updateTokenHash = ANY(\(hashes)) AND status = 'active'
-        UNION ALL SELECT uid FROM pushDeliveries WHERE tokenHash = ANY(\(hashes)) AND createdAt >= now() - interval '2 days'
+        UNION ALL SELECT uid FROM pushDeliveries WHERE tokenHash = ANY(\(hashes.compactMap { TokenHash(rawValue: $0)?.bytes })) AND createdAt >= now() - interval '2 days'
         LIMIT 1
         """
     }
