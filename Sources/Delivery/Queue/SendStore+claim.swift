@@ -173,8 +173,8 @@ enum ClaimQueries {
             SELECT t.seq, t.deliveryId, t.attemptNumber, lease.leaseToken, lease.claimedAt, v.pushTokenHash AS deviceTokenHash,
                 d.sendId, d.kind, d.ownerKey, d.expiresAt, d.collapseKey, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
                 coalesce(v.environment, d.environment) AS environment, d.app, v.pushToken AS deviceToken, d.pushToken,
-                coalesce(v.pushTokenHash, 'sha256:' || encode(d.tokenHash, 'hex')) AS tokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince, v.appVersion,
-                v.environmentTrial, v.locale
+                coalesce(v.pushTokenHash, 'sha256:' || encode(d.tokenHash, 'hex')) AS tokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince,
+                v.appVersion, v.environmentTrial, v.locale
             FROM taken t
             CROSS JOIN lease
             JOIN pushDeliveries d ON d.deliveryId = t.deliveryId
@@ -189,7 +189,8 @@ enum ClaimQueries {
             CASE WHEN lag(f.sendId) OVER (ORDER BY f.seq) IS DISTINCT FROM f.sendId THEN s.content END, q.class,
             coalesce(s.policy, 'at_most_once'), coalesce(s.expiresAt, f.expiresAt), coalesce(s.requestId, ''), f.environmentTrial, f.kind,
             f.ownerKey, f.locale, f.collapseKey, CASE WHEN f.collapseKey IS NOT NULL AND f.tokenHash IS NOT NULL
-                THEN pushCollapseKey(f.provider, f.app, f.environment, f.uid, NULL, f.tokenHash, s.content::jsonb->>'collapseId') END, f.pushToken
+                THEN pushCollapseKey(f.provider, f.app, f.environment, f.uid, NULL, f.tokenHash, s.content::jsonb->>'collapseId') END,
+            f.pushToken
         FROM fresh f JOIN pushQueues q ON q.queue = f.queue LEFT JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
         WHERE s.sendId IS NOT NULL OR f.kind IS NOT NULL
         ORDER BY f.seq

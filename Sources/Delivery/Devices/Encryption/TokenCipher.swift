@@ -18,29 +18,29 @@ package struct TokenCipher: Sendable {
     package static let withoutKeys = TokenCipher()
 
     /// What may be stored in a column of text.
-    package func encrypt(_ token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> String { try seal(token, as: kind).text }
+    package func encrypt(_ token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> String { try encrypted(token, as: kind).text }
 
     /// What may be stored in a column of bytes.
     package func encryptedBytes(of token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> [UInt8] {
-        try seal(token, as: kind).bytes
+        try encrypted(token, as: kind).bytes
     }
 
     /// The raw token, in memory only.
     package func decrypt(_ stored: String, as kind: TokenKind, hash: TokenHash) throws(TokenCipherError) -> PushToken {
         guard let encrypted = EncryptedToken(text: stored) else { return PushToken(stored: stored, hash: hash) }
-        return try open(encrypted, as: kind, hash: hash)
+        return try decrypt(encrypted, as: kind, hash: hash)
     }
 
     package func decrypt(_ stored: [UInt8], as kind: TokenKind, hash: TokenHash) throws(TokenCipherError) -> PushToken {
         guard let encrypted = EncryptedToken(bytes: stored) else { throw .malformed }
-        return try open(encrypted, as: kind, hash: hash)
+        return try decrypt(encrypted, as: kind, hash: hash)
     }
 
-    func seal(_ token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> EncryptedToken {
+    func encrypted(_ token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> EncryptedToken {
         guard let keySet else { throw .noKeys }
         do {
             let box = try AES.GCM.seal(
-                Self.plaintext(of: token),
+                Self.bytes(of: token),
                 using: keySet.current.secret,
                 nonce: nonces.next(),
                 authenticating: Self.associatedData(kind, token.hash)
@@ -52,23 +52,23 @@ package struct TokenCipher: Sendable {
         }
     }
 
-    private func open(_ encrypted: EncryptedToken, as kind: TokenKind, hash: TokenHash) throws(TokenCipherError) -> PushToken {
+    private func decrypt(_ encrypted: EncryptedToken, as kind: TokenKind, hash: TokenHash) throws(TokenCipherError) -> PushToken {
         guard let keySet else { throw .noKeys }
         guard let key = keySet.key(encrypted.keyId) else { throw .unknownKey(encrypted.keyId) }
         guard let box = try? AES.GCM.SealedBox(combined: encrypted.box),
-            let plaintext = try? AES.GCM.open(box, using: key.secret, authenticating: Self.associatedData(kind, hash))
+            let bytes = try? AES.GCM.open(box, using: key.secret, authenticating: Self.associatedData(kind, hash))
         else { throw .undecryptable(keyId: encrypted.keyId) }
-        return PushToken(stored: Self.text(of: plaintext), hash: hash)
+        return PushToken(stored: Self.text(of: bytes), hash: hash)
     }
 
-    /// Hex digits, which APNs tokens are, as the bytes that they stand for, after a zero byte: no token begins with one, since control
-    /// characters are refused wherever a token comes in (`JSONFields.string`).
-    private static func plaintext(of token: PushToken) -> [UInt8] {
+    /// What is encrypted. Of lower-case hex digits, as APNs tokens are, it is the bytes that they stand for, after a zero byte: no token
+    /// begins with one, since control characters are refused wherever a token comes in (`JSONFields.string`).
+    private static func bytes(of token: PushToken) -> [UInt8] {
         [UInt8](hexDigits: token.rawValue).map { [0] + $0 } ?? Array(token.rawValue.utf8)
     }
 
-    private static func text(of plaintext: Data) -> String {
-        plaintext.first == 0 ? plaintext.dropFirst().hexDigits : String(decoding: plaintext, as: UTF8.self)
+    private static func text(of bytes: Data) -> String {
+        bytes.first == 0 ? bytes.dropFirst().hexDigits : String(decoding: bytes, as: UTF8.self)
     }
 
     private static func associatedData(_ kind: TokenKind, _ hash: TokenHash) -> [UInt8] {

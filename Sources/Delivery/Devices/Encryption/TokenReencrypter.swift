@@ -85,7 +85,7 @@ package struct TokenReencrypter: Sendable {
                     report.unreadable += 1
                     continue
                 }
-                encrypted.append((location, try cipher.seal(token, as: column.kind)))
+                encrypted.append((location, try cipher.encrypted(token, as: column.kind)))
             }
             if !encrypted.isEmpty { report.reencrypted = try connection.execute(column.replace(encrypted)) }
             return report
