@@ -27,7 +27,7 @@ package struct CopyStream {
     package mutating func append(_ number: Int32) { append(value: number) }
     package mutating func append(_ number: Int64) { append(value: number) }
     package mutating func append(_ moment: Timestamp?) { append(value: moment) }
-    package mutating func append(_ value: [UInt8]) { append(value: value) }
+    package mutating func append(_ value: [UInt8]?) { append(value: value) }
 
     /// With its end.
     package consuming func finished() -> [UInt8] {

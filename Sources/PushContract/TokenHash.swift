@@ -16,6 +16,9 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
     /// The 64 hex digits without the prefix, as `AttemptID` uses them.
     public var hexDigits: Substring { rawValue[rawValue.utf8.index(rawValue.startIndex, offsetBy: TokenHash.prefix.utf8.count)...] }
 
+    /// The 32 bytes of the hash.
+    package var bytes: [UInt8] { bytesOfLowerHex(Array(hexDigits.utf8)) }
+
     /// The hash itself, which is not a secret.
     public var description: String { rawValue }
 
@@ -106,6 +109,15 @@ private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).cont
 private func lowered(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte + 0x20 : byte }
 private func isLowerHex(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) }
 
+extension [UInt8] {
+    /// What an even number of lower-case hex digits stands for; nil for any other text.
+    package init?(hexDigits text: String) {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2), digits.allSatisfy(isLowerHex) else { return nil }
+        self = bytesOfLowerHex(digits)
+    }
+}
+
 extension Sequence<UInt8> {
     /// Lower-case hex digits, two a byte.
     package var hexDigits: String {
@@ -134,5 +146,11 @@ private func hexText(of bytes: some Sequence<UInt8>, count: Int, after prefix: S
         return end
     }
 }
+
+private func bytesOfLowerHex(_ digits: [UInt8]) -> [UInt8] {
+    stride(from: 0, to: digits.count, by: 2).map { hexValue(digits[$0]) << 4 | hexValue(digits[$0 + 1]) }
+}
+
+private func hexValue(_ digit: UInt8) -> UInt8 { digit < 0x3A ? digit - 0x30 : digit - 0x57 }
 
 func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }

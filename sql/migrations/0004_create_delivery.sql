@@ -33,7 +33,7 @@ COMMENT ON COLUMN pushQueues.class IS 'Class of its sends. Workers are shared be
 
 CREATE TABLE pushSends (
     sendId      text COLLATE "C" PRIMARY KEY,
-    -- SHA-256 of the request's canonical JSON. Distinguishes a repeated request from a reuse of the sendId.
+    -- The first 16 bytes of the SHA-256 of the request's canonical JSON. Distinguishes a repeated request from a reuse of the sendId.
     contentHash bytea            NOT NULL,
     requestId   text COLLATE "C" NOT NULL,
     author      text             NOT NULL,
@@ -77,8 +77,8 @@ CREATE TABLE pushDeliveries (
     environment pushEnvironment  NOT NULL,
     app         text COLLATE "C" NOT NULL,
     -- Only for a send to a token.
-    pushToken   text,
-    tokenHash   text COLLATE "C",
+    pushToken   bytea,
+    tokenHash   bytea,
     -- Only if kind is set; otherwise in pushSends.
     expiresAt   timestamptz,
     -- Of a send with a collapseId: the row of pushNewest.
@@ -110,7 +110,7 @@ COMMENT ON COLUMN pushDeliveries.provider IS 'Provider of the token.';
 COMMENT ON COLUMN pushDeliveries.environment IS 'Environment of the token.';
 COMMENT ON COLUMN pushDeliveries.app IS 'Bundle id or FCM app.';
 COMMENT ON COLUMN pushDeliveries.tokenHash IS
-    'Hash of the token of a send to a token, or of the one that a delivery with a kind was stored for; NULL for a send to a device, whose token is looked up at the time of the attempt.';
+    'Hash of the token of a send to a token, or of the one that a delivery with a kind was stored for, as its 32 bytes: elsewhere it is ''sha256:'' || encode(tokenHash, ''hex''). NULL for a send to a device, whose token is looked up at the time of the attempt.';
 COMMENT ON COLUMN pushDeliveries.createdAt IS 'When it was stored.';
 COMMENT ON COLUMN pushDeliveries.pushToken IS 'The encrypted token of a send to a token. Never to be granted to analysts, logged or shown.';
 
@@ -301,7 +301,8 @@ COMMENT ON COLUMN pushDead.finishedAt IS 'When it ended.';
 
 -- With the rights of its owner: who may read it needs none on the tables.
 CREATE VIEW pushLeasedDeliveries AS
-    SELECT deliveryId, delivery.queue, leased.attemptNumber, coalesce('sha256:' || encode(leased.tokenHash, 'hex'), delivery.tokenHash) AS tokenHash,
+    SELECT deliveryId, delivery.queue, leased.attemptNumber,
+           'sha256:' || encode(coalesce(leased.tokenHash, delivery.tokenHash), 'hex') AS tokenHash,
            lease.leaseToken, lease.worker, lease.claimedAt, lease.leaseUntil, lease.probeOf
     FROM pushLeases AS lease
     CROSS JOIN unnest(lease.deliveryIds, lease.attemptNumbers, lease.tokenHashes) AS leased (deliveryId, attemptNumber, tokenHash)

@@ -78,7 +78,7 @@ extension DeviceRegistration {
         guard !text.hasPrefix("sha256:") else {
             throw field.invalid("This is a token's hash. Send the token itself: a hash cannot be sent to.")
         }
-        guard !text.hasPrefix(TokenCipher.prefix) else {
+        guard !text.hasPrefix(EncryptedToken.prefix) else {
             throw field.invalid("This is not what a push service hands out. Send the token itself, as the app received it.")
         }
         do {

@@ -77,7 +77,7 @@ extension ClaimedDelivery {
             (
                 Int64, Int64, Int32, Int32, Int64, Timestamp, String?, String, String?, String, String, String, String, String?, String?,
                 Int64?, String?, Timestamp?, String?, Bool, String?, String, String, Timestamp, String, String?, String?, String?, String?,
-                [UInt8]?, [UInt8]?
+                [UInt8]?, [UInt8]?, [UInt8]?
             ).self
         )
         deliveryId = key.0
@@ -103,8 +103,7 @@ extension ClaimedDelivery {
         policy = try stored(key.22)
         expiresAt = key.23
         requestId = key.24
-        // A delivery without a device brought its own token.
-        try open(key.13, hash: key.14, as: key.8 == nil ? .delivery : .push, cipher: cipher)
+        try open(key.13, key.31, hash: key.14, cipher: cipher)
         if let sendId {
             content = contents.content(
                 of: sendId,
@@ -189,15 +188,21 @@ extension ClaimedDelivery {
             claimedAt: key.2,
             seq: 0
         )
-        try open(key.5, hash: key.6, as: .push, cipher: cipher)
+        try open(key.5, hash: key.6, cipher: cipher)
         if let ownKey, let tokenKey = key.13 { newestKeys = NewestKeys(own: ownKey, token: tokenKey) }
     }
 
-    private mutating func open(_ encrypted: String?, hash: String?, as kind: TokenKind, cipher: TokenCipher) throws {
-        guard let encrypted, let hash else { return }
-        let tokenHash: TokenHash = try stored(hash)
+    /// - Parameters:
+    ///   - device: the token of its device.
+    ///   - own: the one that a delivery without a device has.
+    private mutating func open(_ device: String?, _ own: [UInt8]? = nil, hash: String?, cipher: TokenCipher) throws {
+        guard let hash: TokenHash = try hash.map({ try stored($0) }) else { return }
         do throws(TokenCipherError) {
-            token = try cipher.decrypt(encrypted, as: kind, hash: tokenHash)
+            if let device {
+                token = try cipher.decrypt(device, as: .push, hash: hash)
+            } else if let own {
+                token = try cipher.decrypt(own, as: .delivery, hash: hash)
+            }
         } catch {
             tokenFault = error
         }

@@ -82,7 +82,7 @@ package enum DeliveryQueue {
             INSERT INTO pushDeliveries
                 (kind, ownerKey, queue, uid, deviceId, platform, provider, environment, app, tokenHash, expiresAt, createdAt)
             SELECT kind, ownerKey, queue, uid, deviceId, platform::pushPlatform, provider::pushProvider, environment::pushEnvironment, app,
-                tokenHash, expiresAt, \(now)
+                decode(substring(tokenHash FROM 8), 'hex'), expiresAt, \(now)
             FROM unnest(\(deliveries.map(\.kind)), \(deliveries.map(\.ownerKey)), \(queueIds), \(deliveries.map(\.uid)),
                 \(deliveries.map(\.deviceId)), \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.provider.rawValue)),
                 \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.app)), \(deliveries.map(\.tokenHash)),

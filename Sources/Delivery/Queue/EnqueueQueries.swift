@@ -130,8 +130,8 @@ enum EnqueueQueries {
             FROM unnest((SELECT \(sends.map(\.sendId))), (SELECT \(entries.map(\.queue.id))), (SELECT \(deliveries.map(\.uid))),
                 (SELECT \(deliveries.map(\.deviceId))), (SELECT \(deliveries.map(\.platform.rawValue))),
                 (SELECT \(deliveries.map(\.provider.rawValue))), (SELECT \(deliveries.map(\.environment.rawValue))),
-                (SELECT \(deliveries.map(\.app))), (SELECT \(deliveries.map(\.token?.encrypted))), (SELECT \(deliveries.map(\.token?.hash))),
-                (SELECT \(sends.map(\.content.collapseId))), (SELECT \(sends.map(\.version))), (SELECT \(sends.map(\.expiresAt))),
+                (SELECT \(deliveries.map(\.app))), (SELECT \(deliveries.map(\.token?.encrypted))),
+                (SELECT \(deliveries.map(\.token?.token.hash.bytes))), (SELECT \(sends.map(\.content.collapseId))), (SELECT \(sends.map(\.version))), (SELECT \(sends.map(\.expiresAt))),
                 (SELECT \(entries.map(\.isDirect))))
                 WITH ORDINALITY AS t(sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, collapseId,
                     version, expiresAt, isDirect, ordinal)

@@ -55,7 +55,7 @@ struct FanOut {
                 ) d
             )
             SELECT \(send.sendId)::text AS sendId, l.queue, uid, deviceId, platform, provider, environment, app,
-                NULL::text AS pushToken, NULL::text AS tokenHash, \(send.collapseId)::text AS collapseId, \(send.version)::bigint AS version,
+                NULL::bytea AS pushToken, NULL::bytea AS tokenHash, \(send.collapseId)::text AS collapseId, \(send.version)::bigint AS version,
                 \(send.expiresAt) AS expiresAt, false AS isDirect, 0::bigint AS ordinal
             FROM reached
             JOIN unnest(\(send.kinds.map(\.provider.rawValue))::pushProvider[], \(send.kinds.map(\.platform.rawValue))::pushPlatform[],

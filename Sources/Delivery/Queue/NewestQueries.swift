@@ -99,7 +99,8 @@ enum NewestQueries {
     static func insert(_ rows: Query, mayBeLater: Bool, acceptedAs: Int64?, now: Timestamp) -> Query {
         """
         WITH target AS MATERIALIZED (
-            SELECT *, pushCollapseKey(provider, app, environment, uid, deviceId, tokenHash, collapseId) AS collapseKey FROM (\(rows)) t
+            SELECT *, pushCollapseKey(provider, app, environment, uid, deviceId, 'sha256:' || encode(tokenHash, 'hex'), collapseId)
+                AS collapseKey FROM (\(rows)) t
         ), ranked AS MATERIALIZED (
             SELECT *, CASE WHEN isFirst THEN collapseKey END AS firstKey FROM (\(ranked("target", by: "collapseKey", in: "ordinal"))) r
         ), newest AS (

@@ -68,7 +68,7 @@ enum SendCopy {
             stream.append(delivery.environment.rawValue)
             stream.append(delivery.app)
             stream.append(delivery.token?.encrypted)
-            stream.append(delivery.token?.hash)
+            stream.append(delivery.token?.token.hash.bytes)
             stream.append(now)
         }
         try stream.finished().withUnsafeBytes { _ = try connection.copyIn(deliveries, data: $0) }

@@ -26,7 +26,7 @@ struct NewDelivery: Sendable {
     struct StoredToken: Sendable {
         /// Never stored.
         var token: PushToken
-        var encrypted: String
+        var encrypted: [UInt8]
         /// A provider called it dead, and no app has registered it since.
         var isDead: Bool
         var hash: String { token.hash.rawValue }

@@ -11,24 +11,24 @@ struct TargetResolution {
     /// Of the tokens that sends name.
     private let named: TokenRegistry.NamedTokens
     /// Encrypted bare tokens by their hash.
-    private let encrypted: [TokenHash: String]
+    private let encrypted: [TokenHash: [UInt8]]
 
     init(_ requests: [SendRequest], cipher: TokenCipher, on connection: BlockingConnection, now: Timestamp) throws {
         var users: Set<ExactText> = []
         var devices: Set<String> = []
         var hashes: Set<String> = []
-        var encrypted = [TokenHash: String](minimumCapacity: requests.count)
+        var encrypted = [TokenHash: [UInt8]](minimumCapacity: requests.count)
         for request in requests {
             switch request.target {
             case .user(let uid, _): users.insert(ExactText(uid))
             case .device(let deviceId, _): devices.insert(deviceId)
             case .token(let token, let uid, _, _, _, _):
                 if uid == nil { hashes.insert(token.hash.rawValue) }
-                encrypted[token.hash] = try cipher.encrypt(token, as: .delivery)
+                encrypted[token.hash] = try cipher.encryptedBytes(of: token, as: .delivery)
             case .devices(let deviceIds): devices.formUnion(deviceIds)
             case .tokens(let tokens, _, _, _, _):
                 hashes.formUnion(tokens.map(\.hash.rawValue))
-                for token in tokens { encrypted[token.hash] = try cipher.encrypt(token, as: .delivery) }
+                for token in tokens { encrypted[token.hash] = try cipher.encryptedBytes(of: token, as: .delivery) }
             // `FanOut` finds these without leaving the database.
             case .users, .audience, .selected: break
             }

@@ -180,7 +180,7 @@ extension SendRequest {
 
     /// Of what the send is: a field that is null is absent.
     static func hash(of value: JSONValue) -> [UInt8] {
-        SHA256.hash(data: value.bytes(without: ["sendId", "validateOnly"], keepsNull: false)).withUnsafeBytes { Array($0) }
+        SHA256.hash(data: value.bytes(without: ["sendId", "validateOnly"], keepsNull: false)).prefix(16).map(\.self)
     }
 }
 

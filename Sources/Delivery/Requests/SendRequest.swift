@@ -39,7 +39,7 @@ package final class SendRequest: Sendable {
     package let expiresAt: Timestamp
     /// Nothing is stored or delivered; the answer says what would be sent.
     package let validateOnly: Bool
-    /// SHA-256 of the request's canonical JSON without its sendId and `validateOnly`.
+    /// The first 16 bytes of the SHA-256 of the request's canonical JSON without its sendId and `validateOnly`.
     package let contentHash: [UInt8]
     /// Its position in the body, for problems found later.
     package let pointer: String

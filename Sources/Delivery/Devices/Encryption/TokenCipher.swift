@@ -4,12 +4,9 @@ package import PushContract
 
 /// Encrypts raw tokens for the database and decrypts them for a provider's request: AES-GCM with the key set's current key.
 ///
-/// The stored form is `encrypted:<key id>:<base64>`: nonce, ciphertext and tag, bound to the token's kind and hash. Text without that
-/// prefix is a token from before tokens were encrypted, and is passed on as it is. Safe to use from any task.
+/// What is stored (`EncryptedToken`) is bound to the token's kind and hash. Text that is not encrypted is a token from before tokens were,
+/// and is passed on as it is. Safe to use from any task.
 package struct TokenCipher: Sendable {
-    /// How every encrypted token begins.
-    package static let prefix = "encrypted:"
-
     private let keySet: TokenKeySet?
     private let nonces = NonceSource()
 
@@ -20,47 +17,58 @@ package struct TokenCipher: Sendable {
     /// Has no key: for parts that never touch a token. Encryption and decryption throw.
     package static let withoutKeys = TokenCipher()
 
-    /// What may be stored.
-    package func encrypt(_ token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> String {
+    /// What may be stored in a column of text.
+    package func encrypt(_ token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> String { try encrypted(token, as: kind).text }
+
+    /// What may be stored in a column of bytes.
+    package func encryptedBytes(of token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> [UInt8] {
+        try encrypted(token, as: kind).bytes
+    }
+
+    /// The raw token, in memory only.
+    package func decrypt(_ stored: String, as kind: TokenKind, hash: TokenHash) throws(TokenCipherError) -> PushToken {
+        guard let encrypted = EncryptedToken(text: stored) else { return PushToken(stored: stored, hash: hash) }
+        return try decrypt(encrypted, as: kind, hash: hash)
+    }
+
+    package func decrypt(_ stored: [UInt8], as kind: TokenKind, hash: TokenHash) throws(TokenCipherError) -> PushToken {
+        guard let encrypted = EncryptedToken(bytes: stored) else { throw .malformed }
+        return try decrypt(encrypted, as: kind, hash: hash)
+    }
+
+    func encrypted(_ token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> EncryptedToken {
         guard let keySet else { throw .noKeys }
         do {
             let box = try AES.GCM.seal(
-                Array(token.rawValue.utf8),
+                Self.bytes(of: token),
                 using: keySet.current.secret,
                 nonce: nonces.next(),
                 authenticating: Self.associatedData(kind, token.hash)
             )
             guard let bytes = box.combined else { throw CryptoKitError.incorrectParameterSize }
-            let encoded = bytes.base64EncodedString()
-            var stored = ""
-            stored.reserveCapacity(Self.prefix.utf8.count + keySet.current.id.utf8.count + 1 + encoded.utf8.count)
-            stored += Self.prefix
-            stored += keySet.current.id
-            stored += ":"
-            stored += encoded
-            return stored
+            return EncryptedToken(keyId: keySet.current.id, box: bytes)
         } catch {
             throw .encryptionFailed
         }
     }
 
-    /// The raw token, in memory only.
-    package func decrypt(_ stored: String, as kind: TokenKind, hash: TokenHash) throws(TokenCipherError) -> PushToken {
-        guard let keyId = Self.keyId(of: stored) else { return PushToken(stored: stored, hash: hash) }
+    private func decrypt(_ encrypted: EncryptedToken, as kind: TokenKind, hash: TokenHash) throws(TokenCipherError) -> PushToken {
         guard let keySet else { throw .noKeys }
-        guard let key = keySet.key(keyId) else { throw .unknownKey(keyId) }
-        guard let bytes = Data(base64Encoded: String(stored.dropFirst(Self.prefix.count + keyId.utf8.count + 1))),
-            let box = try? AES.GCM.SealedBox(combined: bytes),
-            let plain = try? AES.GCM.open(box, using: key.secret, authenticating: Self.associatedData(kind, hash))
-        else { throw .undecryptable(keyId: keyId) }
-        return PushToken(stored: String(decoding: plain, as: UTF8.self), hash: hash)
+        guard let key = keySet.key(encrypted.keyId) else { throw .unknownKey(encrypted.keyId) }
+        guard let box = try? AES.GCM.SealedBox(combined: encrypted.box),
+            let bytes = try? AES.GCM.open(box, using: key.secret, authenticating: Self.associatedData(kind, hash))
+        else { throw .undecryptable(keyId: encrypted.keyId) }
+        return PushToken(stored: Self.text(of: bytes), hash: hash)
     }
 
-    /// The key it is encrypted with; nil for a token that is not encrypted.
-    package static func keyId(of stored: String) -> String? {
-        guard stored.hasPrefix(prefix) else { return nil }
-        let id = stored.dropFirst(prefix.count).prefix { $0 != ":" }
-        return id.isEmpty ? nil : String(id)
+    /// What is encrypted. Of lower-case hex digits, as APNs tokens are, it is the bytes that they stand for, after a zero byte: no token
+    /// begins with one, since control characters are refused wherever a token comes in (`JSONFields.string`).
+    private static func bytes(of token: PushToken) -> [UInt8] {
+        [UInt8](hexDigits: token.rawValue).map { [0] + $0 } ?? Array(token.rawValue.utf8)
+    }
+
+    private static func text(of bytes: Data) -> String {
+        bytes.first == 0 ? bytes.dropFirst().hexDigits : String(decoding: bytes, as: UTF8.self)
     }
 
     private static func associatedData(_ kind: TokenKind, _ hash: TokenHash) -> [UInt8] {
@@ -79,13 +87,15 @@ package enum TokenCipherError: Error, Sendable, Hashable, CustomStringConvertibl
     case noKeys
     case unknownKey(String)
     case undecryptable(keyId: String)
+    /// Bytes that are no encrypted token.
+    case malformed
     case encryptionFailed
 
     /// Whether a process with other keys could decrypt the token.
     package var isKeyMissing: Bool {
         switch self {
         case .noKeys, .unknownKey: true
-        case .undecryptable, .encryptionFailed: false
+        case .undecryptable, .malformed, .encryptionFailed: false
         }
     }
 
@@ -94,6 +104,7 @@ package enum TokenCipherError: Error, Sendable, Hashable, CustomStringConvertibl
         case .noKeys: "no token keys are configured here (PUSHWATCH_TOKEN_KEYS)"
         case .unknownKey(let id): "a token is encrypted with the key \(id), which PUSHWATCH_TOKEN_KEYS does not have"
         case .undecryptable(let id): "a token encrypted with the key \(id) cannot be decrypted: it, its hash or the key was changed"
+        case .malformed: "an encrypted token has no form that this version reads"
         case .encryptionFailed: "a token cannot be encrypted"
         }
     }

@@ -59,7 +59,7 @@ package struct TokenKeyStore: Sendable {
     private static func checkValue(_ keySet: TokenKeySet) throws -> String { try TokenCipher(keySet).encrypt(knownToken(), as: .push) }
 
     private static func canDecrypt(_ checkValue: String, with keySet: TokenKeySet) -> Bool {
-        guard let knownToken = try? knownToken(), TokenCipher.keyId(of: checkValue) != nil else { return false }
+        guard let knownToken = try? knownToken(), EncryptedToken(text: checkValue) != nil else { return false }
         return (try? TokenCipher(keySet).decrypt(checkValue, as: .push, hash: knownToken.hash)) == knownToken
     }
 

@@ -28,13 +28,14 @@ package struct TokenReencrypter: Sendable {
 
     private let pool: PostgresPool
     private let cipher: TokenCipher
-    private let prefix: String
+    /// Of what is left as it is; nil: of any key.
+    private let keyId: String?
 
     /// - Parameter onlyClear: leaves what any key has encrypted.
     package init(pool: PostgresPool, keySet: TokenKeySet, onlyClear: Bool = false) {
         self.pool = pool
         cipher = TokenCipher(keySet)
-        prefix = onlyClear ? TokenCipher.prefix : "\(TokenCipher.prefix)\(keySet.current.id):"
+        keyId = onlyClear ? nil : keySet.current.id
     }
 
     package func run(
@@ -74,17 +75,17 @@ package struct TokenReencrypter: Sendable {
     }
 
     private func reencrypt(_ column: EncryptedColumn, pages: Range<Int64>) async throws -> Report {
-        let (cipher, prefix) = (cipher, prefix)
+        let (cipher, keyId) = (cipher, keyId)
         return try await pool.performTransaction { connection in
             var report = Report()
-            var encrypted: [(location: String, text: String)] = []
-            for row in try connection.query(column.stale(pages: pages, prefix: prefix)) {
-                let (location, stored, hash) = try row.decode((String, String, String).self)
-                guard let hash = TokenHash(rawValue: hash), let token = try? cipher.decrypt(stored, as: column.kind, hash: hash) else {
+            var encrypted: [(location: String, token: EncryptedToken)] = []
+            for row in try connection.query(column.stale(pages: pages, keyId: keyId)) {
+                let (location, stored, hash) = try row.decode((String, [UInt8], String).self)
+                guard let hash = TokenHash(rawValue: hash), let token = try? column.decrypt(stored, hash: hash, with: cipher) else {
                     report.unreadable += 1
                     continue
                 }
-                encrypted.append((location, try cipher.encrypt(token, as: column.kind)))
+                encrypted.append((location, try cipher.encrypted(token, as: column.kind)))
             }
             if !encrypted.isEmpty { report.reencrypted = try connection.execute(column.replace(encrypted)) }
             return report

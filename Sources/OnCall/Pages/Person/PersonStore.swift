@@ -55,15 +55,16 @@ struct PersonStore: Sendable {
     }
 
     static func owner(ofToken hashes: [String]) -> Query {
-        """
-        SELECT userId FROM devices WHERE pushTokenHash = ANY(\(hashes)) AND tokenState <> 'inactive'
-        UNION ALL SELECT userId FROM devices WHERE pushToStartTokenHash = ANY(\(hashes)) AND pushToStartTokenState <> 'inactive'
-        UNION ALL SELECT userId FROM deviceStartTokens WHERE tokenHash = ANY(\(hashes)) AND state <> 'inactive'
-        UNION ALL SELECT userId FROM devices WHERE pushTokenHash = ANY(\(hashes)) AND tokenState = 'inactive'
-        UNION ALL SELECT userId FROM liveActivities WHERE updateTokenHash = ANY(\(hashes)) AND status = 'active'
-        UNION ALL SELECT uid FROM pushDeliveries WHERE tokenHash = ANY(\(hashes)) AND createdAt >= now() - interval '2 days'
-        LIMIT 1
-        """
+        let bytes = hashes.compactMap { TokenHash(rawValue: $0)?.bytes }
+        return """
+            SELECT userId FROM devices WHERE pushTokenHash = ANY(\(hashes)) AND tokenState <> 'inactive'
+            UNION ALL SELECT userId FROM devices WHERE pushToStartTokenHash = ANY(\(hashes)) AND pushToStartTokenState <> 'inactive'
+            UNION ALL SELECT userId FROM deviceStartTokens WHERE tokenHash = ANY(\(hashes)) AND state <> 'inactive'
+            UNION ALL SELECT userId FROM devices WHERE pushTokenHash = ANY(\(hashes)) AND tokenState = 'inactive'
+            UNION ALL SELECT userId FROM liveActivities WHERE updateTokenHash = ANY(\(hashes)) AND status = 'active'
+            UNION ALL SELECT uid FROM pushDeliveries WHERE tokenHash = ANY(\(bytes)) AND createdAt >= now() - interval '2 days'
+            LIMIT 1
+            """
     }
 
     func read(_ uid: String, now: Timestamp) async throws -> PersonData {

@@ -152,7 +152,7 @@ struct DrainBench {
 
     private func fill(_ pool: PostgresPool, _ cipher: TokenCipher) async throws {
         let token = try PushToken(String(repeating: "5a", count: 32), provider: .apns)
-        let encrypted = try cipher.encrypt(token, as: .delivery)
+        let encrypted = try cipher.encryptedBytes(of: token, as: .delivery)
         let run = UUID().uuidString
         try await pool.execute(
             """
@@ -165,7 +165,7 @@ struct DrainBench {
             """
             INSERT INTO pushDeliveries (sendId, queue, uid, platform, provider, environment, app, pushToken, tokenHash, createdAt)
             SELECT \(run) || n, (SELECT queue FROM pushQueues), 'user-' || n, 'ios', 'apns', 'production', 'com.example.bench', \(encrypted),
-                \(token.hash.rawValue), now()
+                \(token.hash.bytes), now()
             FROM generate_series(1, \(deliveries)) n
             """
         )
