@@ -2,6 +2,7 @@ import Attempts
 import Postgres
 import Providers
 import PushContract
+import ServiceKit
 import TestDatabase
 import Testing
 
@@ -78,11 +79,11 @@ struct SentTogetherTests {
             #expect(all.compactMap { $0["event"]?.string }.sorted() == ["accepted", "attemptFailed", "failed"] + Array(repeating: "sent", count: 8))
             let sent = all.filter { $0["event"]?.string == "sent" }
             #expect(sent.map { $0["providerMessageId"]?.string } == (1...8).map { "message-\($0)" })
-            #expect(sent.map { $0["uid"]?.string } == (1...8).map { "u\($0)" })
             let attempts = try await bench.pool.query(
-                "SELECT attemptId FROM notificationDeliveryAttempts WHERE status = 'sent' ORDER BY providerMessageId"
-            ).map { try $0.decode(String.self) }
-            #expect(sent.map { $0["attemptId"]?.string } == attempts)
+                "SELECT uid, attemptId FROM notificationDeliveryAttempts WHERE eventType = 'send' AND status = 'sent' ORDER BY providerMessageId"
+            ).map { try $0.decode((String, String).self) }
+            #expect(sent.map { $0["uid"]?.string } == attempts.map(\.0))
+            #expect(sent.map { $0["attemptId"]?.string } == attempts.map(\.1))
             var one: [JSONValue] = []
             var cursor = OutcomeCursor.start
             while true {
@@ -116,7 +117,7 @@ struct SentTogetherTests {
     func leaseRunsOut() async throws {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
-            try await bench.register("bob", "phone", token: SendingBench.token(2))
+            try await bench.register("bob", "tablet", token: SendingBench.token(2))
             try await bench.enqueue(#"{"sendId": "s1", "uids": ["ann", "bob"], "title": "Goal"}"#)
             #expect(try await bench.claim().count == 2)
             try await bench.pool.execute("UPDATE pushLeases SET leaseUntil = now() - interval '1 minute'")
@@ -135,10 +136,11 @@ struct SentTogetherTests {
             }
             try await sendTen(bench)
             #expect(try await faults().isEmpty)
-            try await bench.pool.performTransaction { try SendErasure.erase("u3", on: $0) }
+            let uids = try await bench.send("s1").deliveries.filter { $0.state == .sent }.map(\.uid)
+            try await bench.pool.performTransaction { try SendErasure.erase(uids[2], on: $0) }
             #expect(try await bench.count("pushDeliveries") == 9)
             #expect(try await faults().isEmpty)
-            try await bench.pool.execute("UPDATE notificationDeliveryAttempts SET sendId = 'other' WHERE uid = 'u4'")
+            try await bench.pool.execute("UPDATE notificationDeliveryAttempts SET sendId = 'other' WHERE uid = \(uids[3])")
             #expect(try await faults() == ["sendAttempts": 1])
             try await bench.pool.execute("UPDATE pushOutcomes SET sent[2] = 0 WHERE sent IS NOT NULL")
             #expect(try await faults()["deliveryTables"] == 1, "it is in no place")
