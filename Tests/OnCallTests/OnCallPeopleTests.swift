@@ -101,6 +101,22 @@ struct OnCallPeopleTests {
         }
     }
 
+    @Test("a token that only a send named is found by its delivery")
+    func searchByNamedToken() async throws {
+        try await OnCallRoutesTests().withSite { _, pool in
+            try await Self.seedPeople(pool)
+            let (named, other) = (try TokenHash.fcm("named"), try TokenHash.fcm("other"))
+            try await pool.execute(
+                """
+                UPDATE pushDeliveries SET deviceId = NULL, pushToken = '\\x01', tokenHash = \(named.bytes), createdAt = now() WHERE uid = 'ben'
+                """
+            )
+            let store = PersonStore(pool: pool)
+            #expect(try await store.find(.token([named.rawValue]), now: OnCallRoutesTests.now) == .person("ben"))
+            #expect(try await store.find(.token([other.rawValue]), now: OnCallRoutesTests.now) == .noMatch)
+        }
+    }
+
     @Test("an attemptId of 64 hex digits is found by its hash; a uid or sendId of that shape once somebody says that it is no token")
     func searchByDigits() async throws {
         try await OnCallRoutesTests().withSite { client, pool in

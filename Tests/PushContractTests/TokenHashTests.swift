@@ -33,6 +33,15 @@ struct TokenHashTests {
         #expect(throws: failure) { try TokenHash.apns(token) }
     }
 
+    @Test("the bytes of a hash are those of its digits; only an even number of lower-case digits stands for bytes")
+    func bytes() throws {
+        let hash = try TokenHash.apns(Self.apnsToken)
+        #expect(hash.bytes.count == 32 && hash.bytes.prefix(3) == [0x09, 0xFF, 0x82])
+        #expect("sha256:" + hash.bytes.hexDigits == Self.apnsHash)
+        #expect([UInt8](hexDigits: "00af9") == nil && [UInt8](hexDigits: "00AF") == nil && [UInt8](hexDigits: "0g") == nil)
+        #expect([UInt8](hexDigits: "00af90") == [0, 0xAF, 0x90])
+    }
+
     @Test(
         "only the prefixed, lower-case form is a hash",
         arguments: [apnsToken, "sha256:" + apnsToken.uppercased(), "sha256:abc", "SHA256:" + apnsToken, "sha256:" + apnsToken + "0", ""]

@@ -110,9 +110,9 @@ COMMENT ON COLUMN pushDeliveries.provider IS 'Provider of the token.';
 COMMENT ON COLUMN pushDeliveries.environment IS 'Environment of the token.';
 COMMENT ON COLUMN pushDeliveries.app IS 'Bundle id or FCM app.';
 COMMENT ON COLUMN pushDeliveries.tokenHash IS
-    'Hash of the token of a send to a token, or of the one that a delivery with a kind was stored for, as its 32 bytes: elsewhere it is ''sha256:'' || encode(tokenHash, ''hex''). NULL for a send to a device, whose token is looked up at the time of the attempt.';
+    'Hash of the token of a send to a token, or of the one that a delivery with a kind was stored for: its 32 bytes. In other tables it is the text ''sha256:'' || encode(tokenHash, ''hex''). NULL for a send to a device, whose token is looked up at the time of the attempt.';
 COMMENT ON COLUMN pushDeliveries.createdAt IS 'When it was stored.';
-COMMENT ON COLUMN pushDeliveries.pushToken IS 'The encrypted token of a send to a token. Never to be granted to analysts, logged or shown.';
+COMMENT ON COLUMN pushDeliveries.pushToken IS 'The encrypted token of a send to a token: a byte 1, the length of the key''s id, the id, nonce, ciphertext and tag. Never to be granted to analysts, logged or shown.';
 
 -- Of the deliveries with one collapseId to one device (or token) only the newest is attempted. Of those to one device, or to one token that
 -- callers name, a newer delivery has a greater deliveryId, since it is taken under the lock of the row.

@@ -21,6 +21,62 @@ struct TokenCipherTests {
         #expect(throws: TokenCipherError.undecryptable(keyId: "k1")) {
             try cipher.decrypt(String(encrypted.dropLast(8)), as: .push, hash: token.hash)
         }
+        var changed = Array(encrypted.utf8)
+        changed[20] = changed[20] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        #expect(throws: TokenCipherError.undecryptable(keyId: "k1")) {
+            try cipher.decrypt(String(decoding: changed, as: UTF8.self), as: .push, hash: token.hash)
+        }
+    }
+
+    @Test("encrypted as bytes, it names its key as well; each byte that is changed is noticed, and bytes of another form are refused")
+    func bytes() throws {
+        let cipher = TokenCipher(.random())
+        let encrypted = try cipher.encryptedBytes(of: token, as: .delivery)
+        #expect(encrypted.starts(with: [1, 2] + "k1".utf8))
+        #expect(try cipher.decrypt(encrypted, as: .delivery, hash: token.hash) == token)
+        #expect(throws: TokenCipherError.undecryptable(keyId: "k1")) { try cipher.decrypt(encrypted, as: .push, hash: token.hash) }
+        for index in encrypted.indices {
+            var changed = encrypted
+            changed[index] ^= 1
+            #expect(throws: TokenCipherError.self, "\(index)") { try cipher.decrypt(changed, as: .delivery, hash: token.hash) }
+            #expect(throws: TokenCipherError.self, "\(index)") {
+                try cipher.decrypt(Array(encrypted[..<index]), as: .delivery, hash: token.hash)
+            }
+        }
+        for other in [[], [1], [1, 0, 7], [1, 200, 7], Array(token.rawValue.utf8)] as [[UInt8]] {
+            #expect(throws: TokenCipherError.malformed) { try cipher.decrypt(other, as: .delivery, hash: token.hash) }
+        }
+    }
+
+    @Test(
+        "an even number of lower-case hex digits is encrypted as the bytes that it stands for; every token comes back as it was",
+        arguments: [
+            (String(repeating: "0fa9", count: 16), 33), (String(repeating: "00", count: 32), 33), ("ab", 2),
+            (String(repeating: "0FA9", count: 16), 64), (String(repeating: "0", count: 63), 63), ("fXq1:APA91bH-example_TOKEN", 25),
+            ("clé", 4),
+        ]
+    )
+    func digits(text: String, count: Int) throws {
+        let cipher = TokenCipher(.random())
+        let token = PushToken(stored: text, hash: token.hash)
+        let bytes = try cipher.encryptedBytes(of: token, as: .delivery)
+        // A version, the key's id after its length, nonce and tag.
+        #expect(bytes.count == 1 + 1 + 2 + 12 + count + 16)
+        #expect(try cipher.decrypt(bytes, as: .delivery, hash: token.hash) == token)
+        let stored = try cipher.encrypt(token, as: .push)
+        let encoded = try #require(stored.split(separator: ":").last)
+        #expect(Data(base64Encoded: String(encoded))?.count == 12 + count + 16)
+        #expect(try cipher.decrypt(stored, as: .push, hash: token.hash) == token)
+    }
+
+    @Test("what was encrypted as digits is still decrypted")
+    func encryptedDigits() throws {
+        let digits = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
+        let keySet = try TokenKeySet(parsing: "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+        let stored =
+            "encrypted:k1:AAECAwQFBgcICQoLdzKwePTWo3/rJ6CzhNhKX+Hi5lDCQ2dMAQbWsS9ZOYozI5rNnfUjrEaVTNmw"
+            + "txEP1m5Y6G/hlLkGrht9fduT3gU/KAdA0iFgz93coKBMwPM="
+        #expect(try TokenCipher(keySet).decrypt(stored, as: .push, hash: TokenHash.apns(digits)).rawValue == digits)
     }
 
     @Test("no nonce is used twice, whoever asks")
@@ -59,6 +115,8 @@ struct TokenCipherTests {
     func closed() {
         #expect(throws: TokenCipherError.noKeys) { try TokenCipher.withoutKeys.encrypt(token, as: .push) }
         #expect(throws: TokenCipherError.noKeys) { try TokenCipher.withoutKeys.decrypt("encrypted:k1:AAAA", as: .push, hash: token.hash) }
+        #expect(throws: TokenCipherError.noKeys) { try TokenCipher.withoutKeys.encryptedBytes(of: token, as: .delivery) }
+        #expect(throws: TokenCipherError.noKeys) { try TokenCipher.withoutKeys.decrypt([1, 1, 0x6B, 0], as: .delivery, hash: token.hash) }
     }
 
     @Test("an unencrypted token is passed through, so that no instance has to stop for the change")

@@ -102,6 +102,33 @@ struct TokenRotationTests {
         }
     }
 
+    @Test("the token of a send to a token is encrypted with the new key and sent with it alone; fsck counts it, and what is not encrypted")
+    func sends() async throws {
+        try await SendingBench.with { bench in
+            let old = TokenKeySet.random(id: "old")
+            let keySet = old.rotated(id: "new")
+            let digits = SendingBench.token(1)
+            try await bench.withKeys(old).enqueue(
+                #"{"sendId": "s1", "token": "\#(digits)", "provider": "apns", "app": "a", "title": "Goal"}"#
+            )
+            let backfill = try await TokenReencrypter(pool: bench.pool, keySet: keySet, onlyClear: true).run()
+            let rotation = try await TokenReencrypter(pool: bench.pool, keySet: keySet).run()
+            let again = try await TokenReencrypter(pool: bench.pool, keySet: keySet).run()
+            let foreign = try await TokenReencrypter(pool: bench.pool, keySet: .random(id: "other")).run()
+            #expect([backfill, rotation, again, foreign].map(\.reencrypted) == [0, 1, 0, 0])
+            #expect([backfill, rotation, again, foreign].map(\.unreadable) == [0, 0, 0, 1])
+            let check = EncryptedTokensCheck()
+            let line = try await Fsck([check], pool: bench.pool, now: .now()).run().lines[0]
+            #expect(line.examined == "1 tokens" && line.faults.isEmpty, "\(line)")
+            let sender = ScriptedProvider()
+            try await bench.withKeys(keySet.without("old")).dispatch(sender)
+            #expect(sender.calls.map(\.token) == [digits])
+            try await bench.pool.execute("UPDATE pushDeliveries SET pushToken = \(Array(digits.utf8))")
+            let found = try await Fsck([check], pool: bench.pool, now: .now()).run().lines[0]
+            #expect(found.faults.first?.hasPrefix("1 tokens in pushDeliveries.pushToken are not encrypted") == true, "\(found)")
+        }
+    }
+
     @Test("a server whose keys do not fit the database is stopped: one is missing, or another key has its name")
     func admission() async throws {
         try await withDatabase { pool in

@@ -8,13 +8,6 @@ import Testing
 
 @Suite("Deliveries to tokens that cannot be decrypted")
 struct MissingKeyTests {
-    /// The bench of a process with other keys.
-    private func bench(_ bench: SendingBench, _ keySet: TokenKeySet) -> SendingBench {
-        let cipher = TokenCipher(keySet)
-        let store = SendStore(pool: bench.pool, cipher: cipher, record: bench.store.record)
-        return SendingBench(pool: bench.pool, store: store, throttles: bench.throttles, devices: bench.devices, cipher: cipher)
-    }
-
     @Test("without their key they wait, with one error in the log, and a process that has it sends them")
     func waits() async throws {
         try await SendingBench.with { bench in
@@ -23,7 +16,7 @@ struct MissingKeyTests {
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
             let sender = ScriptedProvider()
             let log = RecordingLog { $0.level >= .error }
-            try await self.bench(bench, .random(id: "k2")).dispatcher(sender.lookup, logger: log.logger).runUntilIdle()
+            try await bench.withKeys(.random(id: "k2")).dispatcher(sender.lookup, logger: log.logger).runUntilIdle()
             #expect(sender.calls.isEmpty && log.events.count == 1)
             #expect("\(log.events.first?.metadata?["error"] ?? "")".contains("the key k1, which"))
             #expect(try await bench.count("pushScheduled WHERE attemptNumber = 1 AND runAt > clock_timestamp()") == 2)
@@ -38,7 +31,7 @@ struct MissingKeyTests {
         try await SendingBench.with { bench in
             try await bench.register("ann", "phone", token: SendingBench.token(1))
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
-            let delivery = try #require(try await self.bench(bench, .random(id: "k2")).claim().first)
+            let delivery = try #require(try await bench.withKeys(.random(id: "k2")).claim().first)
             let end = delivery.expiresAt
             guard case .end(let waiting) = Preflight.decide(delivery, now: end - .seconds(1)) else { return #expect(Bool(false)) }
             #expect(waiting == .retry(at: end, after: .unknown))
@@ -54,7 +47,7 @@ struct MissingKeyTests {
             try await bench.enqueue(#"{"sendId": "s1", "uid": "ann", "title": "Goal"}"#)
             let log = RecordingLog { $0.level >= .error }
             // Another key of the same id.
-            let other = self.bench(bench, .random(id: "k1"))
+            let other = bench.withKeys(.random(id: "k1"))
             try await other.dispatcher(ScriptedProvider().lookup, logger: log.logger).runUntilIdle()
             #expect(try await bench.count("pushDead WHERE outcome = 'unreachable' AND providerErrorCode = 'TokenUnreadable'") == 1)
             #expect(log.events.count == 1)

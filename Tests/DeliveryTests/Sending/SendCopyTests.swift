@@ -81,14 +81,17 @@ struct SendCopyTests {
                 SELECT sendId, a.tokenHash, d.tokenHash, deviceId FROM notificationDeliveryAttempts a JOIN pushDeliveries d USING (sendId)
                 WHERE sendId LIKE 'm%' AND eventType = 'send' AND status = 'sent'
                 """
-            ).map { try $0.decode((String, String, String?, String?).self) }
+            ).map { try $0.decode((String, String, [UInt8]?, String?).self) }
             #expect(made.count == 16)
             for (sendId, attempted, named, deviceId) in made {
                 let number = try #require(Int(sendId.dropFirst()))
                 let token = SendingBench.token(number % 2 == 0 ? number / 2 : 100 + number)
-                let hash = try TokenHash.apns(token).rawValue
-                #expect(attempted == hash, "\(sendId)")
-                #expect(number % 2 == 0 ? deviceId == "phone-\(number / 2)" && named == nil : deviceId == nil && named == hash, "\(sendId)")
+                let hash = try TokenHash.apns(token)
+                #expect(attempted == hash.rawValue, "\(sendId)")
+                #expect(
+                    number % 2 == 0 ? deviceId == "phone-\(number / 2)" && named == nil : deviceId == nil && named == hash.bytes,
+                    "\(sendId)"
+                )
             }
             #expect(try await bench.count("pushLeases") == 0)
             #expect(try await bench.deliveriesOutOfPlace() == 0)

@@ -76,6 +76,7 @@ struct SendRequestTests {
         )
         let other = try read(#"{"sendId": "s", "deviceId": "d", "title": "Goal", "data": {}}"#)
         #expect(send.contentHash == same.contentHash && send.contentHash != other.contentHash)
+        #expect(send.contentHash.count == 16)
     }
 
     @Test("one bad element of an array does not spoil the others")

@@ -48,6 +48,13 @@ struct SendingBench {
         try await body(own, SendStore(pool: own, cipher: cipher, record: AttemptRecording.recorder(slot: 9, logger: .silent)))
     }
 
+    /// The bench of a process with other keys.
+    func withKeys(_ keySet: TokenKeySet) -> SendingBench {
+        let cipher = TokenCipher(keySet)
+        let store = SendStore(pool: pool, cipher: cipher, record: store.record)
+        return SendingBench(pool: pool, store: store, throttles: throttles, devices: devices, cipher: cipher)
+    }
+
     /// An APNs token that differs by its number.
     static func token(_ number: Int) -> String { String(repeating: "0", count: 60) + "\(1000 + number)" }
 
