@@ -6,8 +6,8 @@ import PushContract
 enum QueueStatements {
     static func count(_ ids: Range<Int64>) -> Query { "SELECT count(*) FROM pushDeliveries WHERE \(within(ids))" }
 
-    /// Outcomes are removed with the sends of their time: what was sent before the first that is left may have none. Those of deliveries
-    /// that were erased stay.
+    /// Outcomes are kept as long as sends, but for sends that live longer as their dead letters were retried. Those of deliveries that were
+    /// erased stay.
     static func misplaced(_ ids: Range<Int64>) -> Query {
         """
         SELECT CASE WHEN NOT isStored THEN 'delivery ' || deliveryId || ' is in ' || places || ', and is not there'
@@ -27,7 +27,7 @@ enum QueueStatements {
             GROUP BY deliveryId
         ) x
         WHERE CASE WHEN NOT isStored THEN places <> 'pushOutcomes'
-            WHEN number = 0 THEN (createdAt < (SELECT writtenAt FROM pushOutcomes ORDER BY outcomeId LIMIT 1)) IS NOT TRUE
+            WHEN number = 0 THEN createdAt > statement_timestamp() - \(SendStore.minimumRetention.inSeconds) * interval '1 second'
             ELSE number > 1 END
         ORDER BY deliveryId LIMIT 100
         """

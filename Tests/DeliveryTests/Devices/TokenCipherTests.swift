@@ -52,7 +52,7 @@ struct TokenCipherTests {
         "an even number of lower-case hex digits is encrypted as the bytes that it stands for; every token comes back as it was",
         arguments: [
             (String(repeating: "0fa9", count: 16), 33), (String(repeating: "00", count: 32), 33), ("ab", 2),
-            (String(repeating: "0FA9", count: 16), 64), (String(repeating: "0", count: 63), 63), ("fXq1:APA91bH-example_TOKEN", 25),
+            (String(repeating: "0FA9", count: 16), 64), (String(repeating: "0", count: 63), 63), ("fXq1:APA91bH-example_TOKEN", 26),
             ("clé", 4),
         ]
     )
