@@ -160,9 +160,10 @@ struct IngestQueueTests {
         let queue = IngestQueue(limits: limits)
         let batch = try Sample.batch([Sample.attempt()])
         async let first = queue.submit(batch)
-        for entry in await queue.take() { entry.answer.give(.success([.accepted])) }
+        let taken = await queue.take()
+        for entry in taken { entry.answer.give(.success([.accepted])) }
         #expect(try await first == [.accepted])
-        #expect(queue.finishAndTakeBlocking().isEmpty)
+        #expect(queue.finishAndTakeBlocking(taken).isEmpty)
         async let second = queue.submit(batch)
         for entry in await queue.take() { entry.answer.give(.success([.duplicate])) }
         #expect(try await second == [.duplicate])

@@ -6,10 +6,15 @@ import ServiceLifecycle
 
 /// Group commit: requests that arrive while a transaction is under way share the next one, and each is answered after the commit.
 ///
-/// Several writers, each with its own rollup slot. On shutdown new batches are refused and what waits is written.
+/// Several writers, each with its own rollup slot. What needs a key that another transaction holds (a stopped instance's) is set aside, so
+/// that the rest does not wait with it. On shutdown new batches are refused and what waits is written.
 package struct AttemptIngestor: Service {
-    /// A batch is idempotent, so a lost connection allows another attempt.
-    private static let retry = TransactionRetry.idempotent
+    /// A batch is idempotent, so a lost connection allows another attempt. What met a lock is tried apart from the others.
+    private static let retry = TransactionRetry.idempotent.except(.lockNotAvailable)
+    /// How long a transaction of several requests waits for a lock: longer than a commit usually takes.
+    private static let lockLimit = Duration.milliseconds(100)
+    /// The same for what has met one: many that need locks are found out in a short time.
+    private static let lockProbe = Duration.milliseconds(10)
 
     private let pool: PostgresPool
     private let queue: IngestQueue
@@ -92,11 +97,12 @@ package struct AttemptIngestor: Service {
                     }
                     guard let left else { continue }
                     await commit(left, slot: slot)
+                    queue.finish(left)
                 } catch {
                     // No connection: nothing was begun.
                     await commit(entries, slot: slot)
+                    queue.finish(entries)
                 }
-                queue.finish()
             }
         } onCancel: {
             queue.close()
@@ -111,21 +117,32 @@ package struct AttemptIngestor: Service {
             let batch = merge(entries)
             do {
                 let start = ContinuousClock.now
-                answer(entries, try store(batch, fresh, on: connection), since: start)
+                let limit = entries[0].isLocked ? Self.lockProbe : Self.lockLimit
+                answer(entries, try store(batch, fresh, lockLimit: limit, on: connection), since: start)
+            } catch let error as PostgresError where error.code == .lockNotAvailable {
+                queue.setAside(entries, because: error)
             } catch {
                 logger.debug("a batch is written again", metadata: ["error": "\(error)"])
                 return entries
             }
-            entries = queue.finishAndTakeBlocking()
+            entries = queue.finishAndTakeBlocking(entries)
         }
         return nil
     }
 
-    private func store(_ batch: AttemptBatch, _ fresh: FreshWriter, on connection: BlockingConnection) throws -> [AttemptResult] {
+    private func store(
+        _ batch: AttemptBatch,
+        _ fresh: FreshWriter,
+        lockLimit: Duration,
+        on connection: BlockingConnection
+    ) throws -> [AttemptResult] {
         let receivedAt = now()
-        if try fresh.write(batch, receivedAt: receivedAt, on: connection) { return Array(repeating: .accepted, count: batch.count) }
+        if try fresh.write(batch, receivedAt: receivedAt, lockLimit: lockLimit, on: connection) {
+            return Array(repeating: .accepted, count: batch.count)
+        }
         return try connection.transaction {
-            try AttemptWriter.write(batch, on: $0, slot: fresh.slot, receivedAt: receivedAt, hints: hints)
+            try $0.executeLater(LedgerStatements.limitWaits(to: lockLimit))
+            return try AttemptWriter.write(batch, on: $0, slot: fresh.slot, receivedAt: receivedAt, hints: hints)
         }
     }
 
@@ -159,6 +176,8 @@ package struct AttemptIngestor: Service {
         do {
             let start = ContinuousClock.now
             answer(entries, try await store(merged, slot: slot) { entries.allSatisfy(\.answer.isGiven) }, since: start)
+        } catch let error as PostgresError where error.code == .lockNotAvailable {
+            queue.setAside(entries, because: error)
         } catch let error where entries.count > 1 && !isUnavailable(error) {
             // One request's rows must not fail another's: each on its own.
             for entry in entries { await commit([entry], slot: slot) }
@@ -186,7 +205,8 @@ package struct AttemptIngestor: Service {
         } _: {
             let receivedAt = now()
             return try await pool.performTransaction(retrying: .never) {
-                try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints)
+                try $0.executeLater(LedgerStatements.limitWaits(to: Self.lockLimit))
+                return try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints)
             }
         }
     }
