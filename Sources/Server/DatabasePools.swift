@@ -10,7 +10,7 @@ struct DatabasePools: Sendable {
     let live: PostgresPool
     /// The heartbeat and readiness.
     let health: PostgresPool
-    /// GET requests for attempts and alerts, and the pages.
+    /// GET requests for attempts and alerts, and the pages with who is signed in to them.
     let readers: PostgresPool
     /// On a replica, for the pages and backtests. As many as `readers`, which serve when it may not be read.
     let replica: PostgresPool?
