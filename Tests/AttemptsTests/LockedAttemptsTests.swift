@@ -140,7 +140,7 @@ struct LockedAttemptsTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { _ = try await queue.submit(batch) }
             let first = await queue.take()
-            queue.setAside(first, because: PostgresError(.lockNotAvailable, "held"))
+            queue.addLocked(first, because: PostgresError(.lockNotAvailable, "held"))
             queue.finish(first)
             let locked = await queue.take()
             #expect(locked.map(\.isLocked) == [true])
@@ -174,7 +174,7 @@ struct LockedAttemptsTests {
             group.addTask { await submit() }
             let second = await queue.take()
             for taken in [first, second] {
-                queue.setAside(taken, because: PostgresError(.lockNotAvailable, "held"))
+                queue.addLocked(taken, because: PostgresError(.lockNotAvailable, "held"))
                 queue.finish(taken)
             }
             let code = try await group.next() ?? nil

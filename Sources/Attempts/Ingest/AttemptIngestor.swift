@@ -120,7 +120,7 @@ package struct AttemptIngestor: Service {
                 let limit = entries[0].isLocked ? Self.lockProbe : Self.lockLimit
                 answer(entries, try store(batch, fresh, lockLimit: limit, on: connection), since: start)
             } catch let error as PostgresError where error.code == .lockNotAvailable {
-                queue.setAside(entries, because: error)
+                queue.addLocked(entries, because: error)
             } catch {
                 logger.debug("a batch is written again", metadata: ["error": "\(error)"])
                 return entries
@@ -177,7 +177,7 @@ package struct AttemptIngestor: Service {
             let start = ContinuousClock.now
             answer(entries, try await store(merged, slot: slot) { entries.allSatisfy(\.answer.isGiven) }, since: start)
         } catch let error as PostgresError where error.code == .lockNotAvailable {
-            queue.setAside(entries, because: error)
+            queue.addLocked(entries, because: error)
         } catch let error where entries.count > 1 && !isUnavailable(error) {
             // One request's rows must not fail another's: each on its own.
             for entry in entries { await commit([entry], slot: slot) }

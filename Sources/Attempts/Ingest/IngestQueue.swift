@@ -139,9 +139,9 @@ final class IngestQueue: Sendable {
         }
     }
 
-    /// Answers those whose time is over, whatever the database does, and drops them where no writer has taken them. Wakes a writer for what
-    /// has waited long enough for another one or for a lock, which nothing else triggers without further arrivals. False when no answer is due any more
-    /// and none will be.
+    /// Answers those whose time is over, whatever the database does, and drops them where no writer has taken them. Wakes writers for what
+    /// has waited long enough for another one or for a lock, which nothing else triggers without further arrivals. False when no answer is
+    /// due any more and none will be.
     func expire(now: ContinuousClock.Instant = .now) -> Bool {
         let (expired, goesOn) = state.withLock { state in
             let expired = state.answers.filter { $0.end <= now && !$0.isGiven }
@@ -195,9 +195,9 @@ final class IngestQueue: Sendable {
         if done.contains(where: \.isLocked) { state.locked.isTaken = false } else { state.activeWriters -= 1 }
     }
 
-    /// Of a transaction that met a lock, before `finish`: its entries are tried again apart from the others, until they are late. Those that
-    /// are, and those for which there is no room, are answered with the error.
-    func setAside(_ entries: [Entry], because error: PostgresError) {
+    /// Of a transaction that met a lock, before `finish`: its entries are tried again apart from the others, until they are late. Those
+    /// that are, and those for which there is no space, are answered with the error.
+    func addLocked(_ entries: [Entry], because error: PostgresError) {
         let refused = state.withLock { state in
             let now = ContinuousClock.now
             let inTime = entries.filter { $0.answer.end > now && !$0.answer.isGiven }

@@ -1,7 +1,7 @@
 /// Requests' batches that met a lock which another transaction holds. One writer at a time tries them, so the others are free for the rest.
 ///
-/// Whose keys are held is not known of a transaction of several requests: it is halved until it is. Those that need no lock are written
-/// after a few tries, the others again and again until their time is over.
+/// Which requests of a transaction need the lock is not known: it is halved until it is. Those that need none are written after a few
+/// tries, the others are tried until their time is over.
 struct LockedEntries {
     private struct Group {
         var entries: [IngestQueue.Entry]
@@ -21,7 +21,7 @@ struct LockedEntries {
     /// A writer tries one of them now.
     var isTaken = false
 
-    /// Adds what a transaction consisted of. False where that is more than half of what may wait besides; one is always let in.
+    /// Adds what a transaction consisted of. False where that would be more than half of what may wait otherwise; one is always let in.
     mutating func add(_ entries: [IngestQueue.Entry], limits: IngestLimits, now: ContinuousClock.Instant) -> Bool {
         var group = Group(entries: entries)
         for index in group.entries.indices { group.entries[index].isLocked = true }
@@ -44,7 +44,7 @@ struct LockedEntries {
 
     /// What is to be tried in one transaction.
     ///
-    /// - Parameter isLast: nothing else will come: there is nothing to wait for.
+    /// - Parameter isLast: nothing else will come, so it does not wait either.
     mutating func take(now: ContinuousClock.Instant, isLast: Bool) -> [IngestQueue.Entry]? {
         guard !isTaken, !groups.isEmpty else { return nil }
         let new = groups.firstIndex { $0.retryAt == nil }
