@@ -54,7 +54,7 @@ struct DescriptorBudget: Equatable {
     ) throws(ConfigurationError) {
         let listeners = configuration.listeners.count
         httpConnections = min(configuration.httpConnections, 32)
-        databaseConnections = min(configuration.databaseConnections, 2)
+        databaseConnections = min(configuration.databaseConnections, DatabasePools.Sizes.least)
         providerConnections = 1
         receiverConnections = min(configuration.receiverConnections, 8)
         receivers = alertReceivers + configuration.outcomeWebhooks.count + configuration.matchFeeds.count
