@@ -96,7 +96,9 @@ struct IngestQueueTests {
         limits.rowsPerFurtherWriter = 10
         limits.waitLimit = .seconds(3600)
         let queue = IngestQueue(limits: limits)
+        #expect(queue.lockLimit(of: []) != nil)
         queue.adapt(to: .citus(shards: 4))
+        #expect(queue.lockLimit(of: []) == nil, "transactions wait for each other's locks of shards")
         try await secondWriterBegins(queue)
     }
 

@@ -11,10 +11,6 @@ import ServiceLifecycle
 package struct AttemptIngestor: Service {
     /// A batch is idempotent, so a lost connection allows another attempt. What met a lock is tried apart from the others.
     private static let retry = TransactionRetry.idempotent.except(.lockNotAvailable)
-    /// How long a transaction of several requests waits for a lock: longer than a commit usually takes.
-    private static let lockLimit = Duration.milliseconds(100)
-    /// The same for what has met one: many that need locks are found out in a short time.
-    private static let lockProbe = Duration.milliseconds(10)
 
     private let pool: PostgresPool
     private let queue: IngestQueue
@@ -117,8 +113,7 @@ package struct AttemptIngestor: Service {
             let batch = merge(entries)
             do {
                 let start = ContinuousClock.now
-                let limit = entries[0].isLocked ? Self.lockProbe : Self.lockLimit
-                answer(entries, try store(batch, fresh, lockLimit: limit, on: connection), since: start)
+                answer(entries, try store(batch, fresh, lockLimit: queue.lockLimit(of: entries), on: connection), since: start)
             } catch let error as PostgresError where error.code == .lockNotAvailable {
                 queue.addLocked(entries, because: error)
             } catch {
@@ -133,7 +128,7 @@ package struct AttemptIngestor: Service {
     private func store(
         _ batch: AttemptBatch,
         _ fresh: FreshWriter,
-        lockLimit: Duration,
+        lockLimit: Duration?,
         on connection: BlockingConnection
     ) throws -> [AttemptResult] {
         let receivedAt = now()
@@ -141,7 +136,7 @@ package struct AttemptIngestor: Service {
             return Array(repeating: .accepted, count: batch.count)
         }
         return try connection.transaction {
-            try $0.executeLater(LedgerStatements.limitWaits(to: lockLimit))
+            if let lockLimit { try $0.executeLater(LedgerStatements.limitWaits(to: lockLimit)) }
             return try AttemptWriter.write(batch, on: $0, slot: fresh.slot, receivedAt: receivedAt, hints: hints)
         }
     }
@@ -175,7 +170,10 @@ package struct AttemptIngestor: Service {
         let merged = merge(entries)
         do {
             let start = ContinuousClock.now
-            answer(entries, try await store(merged, slot: slot) { entries.allSatisfy(\.answer.isGiven) }, since: start)
+            let results = try await store(merged, slot: slot, lockLimit: queue.lockLimit(of: entries)) {
+                entries.allSatisfy(\.answer.isGiven)
+            }
+            answer(entries, results, since: start)
         } catch let error as PostgresError where error.code == .lockNotAvailable {
             queue.addLocked(entries, because: error)
         } catch let error where entries.count > 1 && !isUnavailable(error) {
@@ -193,6 +191,7 @@ package struct AttemptIngestor: Service {
     private func store(
         _ batch: AttemptBatch,
         slot: Int16,
+        lockLimit: Duration?,
         isAbandoned: @Sendable () -> Bool
     ) async throws -> [AttemptResult] {
         try await AttemptIngestor.retry.run { error, failures in
@@ -205,7 +204,7 @@ package struct AttemptIngestor: Service {
         } _: {
             let receivedAt = now()
             return try await pool.performTransaction(retrying: .never) {
-                try $0.executeLater(LedgerStatements.limitWaits(to: Self.lockLimit))
+                if let lockLimit { try $0.executeLater(LedgerStatements.limitWaits(to: lockLimit)) }
                 return try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints)
             }
         }

@@ -84,10 +84,15 @@ final class IngestQueue: Sendable {
         /// As the limits say, where the database is one PostgreSQL.
         var rowsPerFurtherWriter: Int
         var waitLimit: Duration
+        var limitsLocks = true
     }
 
     /// How long a distributed transaction, which takes longer, is waited for before a second one begins.
     private static let distributedWaitLimit = Duration.milliseconds(200)
+    /// How long a transaction waits for a lock: longer than a commit usually takes.
+    private static let lockLimit = Duration.milliseconds(100)
+    /// The same for what has met one: many that need locks are found out in a short time.
+    private static let lockProbe = Duration.milliseconds(10)
 
     private let limits: IngestLimits
     private let state: Mutex<State>
@@ -102,7 +107,15 @@ final class IngestQueue: Sendable {
         state.withLock { state in
             state.rowsPerFurtherWriter = engine.isDistributed ? limits.rowsPerTransaction : limits.rowsPerFurtherWriter
             state.waitLimit = engine.isDistributed ? max(limits.waitLimit, IngestQueue.distributedWaitLimit) : limits.waitLimit
+            // Keys are on other nodes, where it would not apply, and shards, which are here, are locked in turn by each transaction.
+            state.limitsLocks = !engine.isDistributed
         }
+    }
+
+    /// How long a transaction of these waits for a lock. Nil: as long as a statement may take.
+    func lockLimit(of entries: [Entry]) -> Duration? {
+        guard state.withLock({ $0.limitsLocks }) else { return nil }
+        return entries.contains(where: \.isLocked) ? Self.lockProbe : Self.lockLimit
     }
 
     var waitingRows: Int { state.withLock { $0.rows } }
