@@ -18,6 +18,9 @@ struct AlertParts: Sendable {
             logger: logger
         )
     }
+
+    /// How many receivers need connections: all but the log.
+    var receiversWithConnections: Int { receivers.set.people.count }
 }
 
 extension ServerConfiguration {

@@ -37,8 +37,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     package static let databaseURL = Self("database.url", "required: PostgreSQL connection string or URI", isSecret: true)
     static let databaseConnections = Self(
         "database.connections",
-        "connections of this instance at most, 16 to 500, divided among ingestion, sending, alerting, Live Activities, readers and health",
-        standard: "32"
+        "connections of this instance at most, 19 to 500, divided among ingestion, sending, alerting, Live Activities, pages and others",
+        standard: "35"
     )
     static let databaseReadersURL = Self(
         "database.readersUrl",

@@ -1,3 +1,4 @@
+import Delivery
 import Logging
 import Postgres
 
@@ -10,12 +11,15 @@ struct DatabasePools: Sendable {
     let live: PostgresPool
     /// The heartbeat and readiness.
     let health: PostgresPool
-    /// GET requests for attempts and alerts, and the pages.
+    /// GET requests for attempts and alerts, and the pages with who is signed in to them.
     let readers: PostgresPool
+    /// Backtests and which apps are usual: long reads that nobody waits for, one at a time, so that they take nothing from what evaluates
+    /// rules and notifies.
+    let history: PostgresPool
     /// On a replica, for the pages and backtests. As many as `readers`, which serve when it may not be read.
     let replica: PostgresPool?
 
-    var all: [PostgresPool] { [ingest, sending, alerting, live, health, readers] + [replica].compactMap(\.self) }
+    var all: [PostgresPool] { [ingest, sending, alerting, live, health, readers, history] + [replica].compactMap(\.self) }
 
     /// An instance that is stopped in the middle of a transaction keeps the others waiting for its locks for so long.
     private static let idleTransactionTimeout = Duration.seconds(5)
@@ -32,6 +36,7 @@ struct DatabasePools: Sendable {
             _ size: Int,
             statement: Duration,
             connect: Int = 3,
+            acquire: Duration = .seconds(5),
             byIndex: Bool = false,
             of database: PostgresConfiguration? = nil
         ) -> PostgresPool {
@@ -39,6 +44,7 @@ struct DatabasePools: Sendable {
             own.applicationName = "pushwatch \(name)"
             own.maxConnections = size
             own.connectTimeoutSeconds = connect
+            own.acquireTimeout = acquire
             own.statementTimeout = statement
             own.callTimeout = statement + .seconds(1)
             own.looksUpByIndex = byIndex
@@ -52,6 +58,7 @@ struct DatabasePools: Sendable {
         live = pool("live", sizes.live, statement: .seconds(15), byIndex: true)
         health = pool("health", sizes.health, statement: .seconds(2), connect: 2)
         readers = pool("readers", sizes.readers, statement: .seconds(5))
+        history = pool("history", sizes.history, statement: .seconds(30), acquire: .seconds(60))
         replica = readersURL.map {
             let configuration = PostgresConfiguration(url: $0, preparesStatements: preparesStatements)
             return pool("replica", sizes.readers, statement: .seconds(5), connect: 2, of: configuration)
@@ -69,15 +76,15 @@ struct DatabasePools: Sendable {
 
     /// How the connections of an instance are divided.
     struct Sizes: Equatable {
-        static let least = 16
-        static let usual = 32
-        /// Three writers of attempts keep one each.
-        var ingest = 5
+        static let least = 19
+        static let usual = 35
+        var ingest = EnqueueService.leastConnections
         var sending = 3
         var live = 2
         var readers = 2
         var alerting = 2
         let health = 2
+        let history = 1
 
         /// The rest beyond the least is shared 3 : 5 : 3 : 3 : 2.
         init(total: Int) {

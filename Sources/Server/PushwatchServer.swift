@@ -52,7 +52,8 @@ package struct PushwatchServer {
         var configuration = configuration
         try configuration.checkFiles()
         try await configuration.checkUserKeys()
-        try configuration.apply(.current(), logger: logger)
+        let alerts = AlertParts(configuration, receivers: hooks.receivers, logger: logger)
+        try configuration.apply(.current(), alertReceivers: alerts.receiversWithConnections, logger: logger)
         logger.notice(
             "starting",
             metadata: [
@@ -61,7 +62,7 @@ package struct PushwatchServer {
                 "addresses": "\(configuration.listeners.map { $0.url(port: nil) }.joined(separator: ","))",
             ]
         )
-        let parts = try ServerParts(configuration, metrics: metrics, hooks: hooks, logger: logger)
+        let parts = try ServerParts(configuration, alerts: alerts, metrics: metrics, hooks: hooks, logger: logger)
         var settings = ServiceGroupConfiguration(
             services: try parts.services(hooks: hooks).map(PushwatchServer.settings(of:)),
             gracefulShutdownSignals: gracefulShutdownSignals,

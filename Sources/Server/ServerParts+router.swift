@@ -22,7 +22,7 @@ extension ServerParts {
         )
         let sessions = Sessions(
             keys: keys,
-            pool: pools.ingest,
+            pool: pools.readers,
             isSecure: configuration.externalURL.hasPrefix("https:"),
             limits: configuration.sessionLimits
         )

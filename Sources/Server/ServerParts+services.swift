@@ -77,7 +77,7 @@ extension ServerParts {
         services += [attempts.ingestor, sending.enqueueService, DeviceSweeper(store: sending.devices, logger: logger)]
         services.append(
             BacktestRefresher(
-                pool: pools.alerting,
+                pool: pools.history,
                 replica: database.replica,
                 rules: alerts.rules,
                 backtestCache: alerts.backtests,
@@ -116,7 +116,7 @@ extension ServerParts {
     private func keptApps() -> PeriodicService<Void> {
         PeriodicService("apps counted apart", every: .seconds(600), retryInterval: .seconds(10), logger: logger) {
             [labels = attempts.labels, providers, pools, limit = configuration.labelLimits.apps] in
-            let usual = try await UsualApps.read(limit: limit, before: .now(), on: pools.alerting)
+            let usual = try await UsualApps.read(limit: limit, before: .now(), on: pools.history)
             labels.keep(apps: providers.apps.union(usual))
         }
     }

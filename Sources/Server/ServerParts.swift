@@ -25,7 +25,13 @@ struct ServerParts: Sendable {
 
     var pools: DatabasePools { database.pools }
 
-    init(_ configuration: ServerConfiguration, metrics: MetricsRegistry, hooks: PushwatchServer.Hooks, logger: Logger) throws {
+    init(
+        _ configuration: ServerConfiguration,
+        alerts: AlertParts,
+        metrics: MetricsRegistry,
+        hooks: PushwatchServer.Hooks,
+        logger: Logger
+    ) throws {
         self.configuration = configuration
         self.metrics = metrics
         self.logger = logger
@@ -44,7 +50,7 @@ struct ServerParts: Sendable {
             queueWake: sending.wake,
             logger: logger
         )
-        alerts = AlertParts(configuration, receivers: hooks.receivers, logger: logger)
+        self.alerts = alerts
         var outbound = CurlClientConfiguration()
         outbound.pool = "receivers"
         outbound.maxConnections = configuration.receiverConnections

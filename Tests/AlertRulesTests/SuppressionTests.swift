@@ -78,7 +78,7 @@ struct SuppressionTests {
         #expect(outcome(nothing, lastSet: 200, first, span("All", [:], starts: 0, fires: 51)) == "Auth until 50")
     }
 
-    @Test("causes are evaluated before what they suppress, whatever the order of the files, and a cycle ends")
+    @Test("causes are evaluated before what they suppress, whatever the order of the files, what failed comes last, and a cycle ends")
     func order() {
         func rule(_ name: String, _ causes: [String]) -> AlertRule {
             let plain = Make.outage()
@@ -97,6 +97,10 @@ struct SuppressionTests {
         let rules = [rule("C", ["B"]), rule("X", []), rule("B", ["A", "Gone"]), rule("A", [])]
         #expect(Suppression.causesFirst(rules).map(\.name) == ["A", "B", "C", "X"])
         #expect(Suppression.causesFirst([rule("P", ["Q"]), rule("Q", ["P"])]).map(\.name).sorted() == ["P", "Q"])
+        // With what they suppress; a series that failed is no rule.
+        #expect(Suppression.causesFirst(rules, last: ["A", "a series"]).map(\.name) == ["X", "A", "B", "C"])
+        #expect(Suppression.causesFirst(rules, last: ["C"]).map(\.name) == ["A", "B", "X", "C"])
+        #expect(Suppression.causesFirst(rules, last: []).map(\.name) == ["A", "B", "C", "X"])
         #expect(rule("A", ["B"]).version == rule("A", []).version, "it says who is notified, not when it fires")
     }
 

@@ -34,4 +34,27 @@ struct RuleEvaluatorTests {
             #expect(try await Recorded.outbox(pool).map(\.kind) == ["firing", "resolved"])
         }
     }
+
+    @Test("a rule that failed is evaluated after the others in the next round: what takes long and fails delays no other")
+    func failedLast() async throws {
+        try await withDatabase { pool in
+            let traffic = try await Traffic(pool)
+            try await traffic.add(0..<30, attempts: 10, bad: 0)
+            let other = Rules.make("Other", Rules.provider5xx.condition, by: [.provider])
+            let evaluator = RuleEvaluator.forTest(pool, [Rules.provider5xx, other])
+            func order(_ minutes: Int) async throws -> [String] {
+                try await evaluator.evaluate(minutes: minutes)
+                // Each is evaluated in a transaction of its own.
+                let rows = try await pool.query("SELECT rule FROM alertRuleProgress ORDER BY xmin::text::bigint")
+                return try rows.map { try $0.decode(String.self) }
+            }
+            #expect(try await order(20) == ["ProviderUnavailable", "Other"])
+            try await breakCheckpoint(of: "ProviderUnavailable", pool)
+            try await evaluator.evaluate(minutes: 21)
+            #expect(evaluator.faults.keys.sorted() == ["ProviderUnavailable"])
+            try await pool.execute("DELETE FROM alertCheckpoints WHERE groupKey = 'x'")
+            #expect(try await order(22) == ["Other", "ProviderUnavailable"])
+            #expect(try await order(23) == ["ProviderUnavailable", "Other"])
+        }
+    }
 }

@@ -96,7 +96,9 @@ struct IngestQueueTests {
         limits.rowsPerFurtherWriter = 10
         limits.waitLimit = .seconds(3600)
         let queue = IngestQueue(limits: limits)
+        #expect(queue.lockLimit(of: []) != nil)
         queue.adapt(to: .citus(shards: 4))
+        #expect(queue.lockLimit(of: []) == nil, "transactions wait for each other's locks of shards")
         try await secondWriterBegins(queue)
     }
 
@@ -160,9 +162,10 @@ struct IngestQueueTests {
         let queue = IngestQueue(limits: limits)
         let batch = try Sample.batch([Sample.attempt()])
         async let first = queue.submit(batch)
-        for entry in await queue.take() { entry.answer.give(.success([.accepted])) }
+        let taken = await queue.take()
+        for entry in taken { entry.answer.give(.success([.accepted])) }
         #expect(try await first == [.accepted])
-        #expect(queue.finishAndTakeBlocking().isEmpty)
+        #expect(queue.finishAndTakeBlocking(taken).isEmpty)
         async let second = queue.submit(batch)
         for entry in await queue.take() { entry.answer.give(.success([.duplicate])) }
         #expect(try await second == [.duplicate])

@@ -51,7 +51,7 @@ extension WholeService {
 
 @Suite("Limits of a process")
 struct ProcessLimitsTests {
-    private func configuration(listeners: Int = 1, database: Int = 12) -> ServerConfiguration {
+    private func configuration(listeners: Int = 1, database: Int = DatabasePools.Sizes.usual) -> ServerConfiguration {
         var configuration = ServerConfiguration(databaseURL: "u")
         configuration.databaseConnections = database
         if listeners == 2 { configuration.operatorsPort = 1 }
@@ -62,14 +62,22 @@ struct ProcessLimitsTests {
     func fits() throws {
         for limit in [256, 300, 512, 1_024, 4_096, 65_536, 1 << 20] {
             for endpoints in [0, 2, 6, 40] {
-                for (listeners, cores, database) in [(1, 2, 12), (2, 2, 500), (1, 64, 12)] {
+                for (listeners, cores, database) in [(1, 2, 19), (2, 2, 500), (1, 64, 35)] {
                     let configuration = configuration(listeners: listeners, database: database)
                     do throws(ConfigurationError) {
-                        let budget = try DescriptorBudget(configuration, endpoints: endpoints, limit: limit, cores: cores)
+                        let budget = try DescriptorBudget(
+                            configuration,
+                            endpoints: endpoints,
+                            alertReceivers: 1,
+                            limit: limit,
+                            cores: cores
+                        )
                         #expect(budget.total(endpoints: endpoints, listeners: listeners, cores: cores) <= limit)
-                        #expect(budget.httpConnections >= 32 && budget.databaseConnections >= 2 && budget.providerConnections >= 1)
+                        #expect(budget.databaseConnections >= DatabasePools.Sizes.least, "the classes have no fewer")
+                        #expect(budget.httpConnections >= 32 && budget.providerConnections >= 1)
                     } catch {
-                        #expect(limit <= 1_024 && (endpoints == 40 || cores == 64), "\(limit) \(endpoints) \(cores): \(error)")
+                        let isLarge = endpoints == 40 || cores == 64
+                        #expect(limit <= 1_024 && isLarge || limit == 256 && listeners == 2, "\(limit) \(endpoints) \(cores): \(error)")
                     }
                 }
             }
@@ -78,28 +86,30 @@ struct ProcessLimitsTests {
 
     @Test("with descriptors enough nothing is reduced")
     func enough() throws {
-        let budget = try DescriptorBudget(configuration(), endpoints: 6, limit: 65_536, cores: 2)
-        #expect(budget.httpConnections == 10_000 && budget.databaseConnections == 12)
+        let budget = try DescriptorBudget(configuration(), endpoints: 6, alertReceivers: 3, limit: 65_536, cores: 2)
+        #expect(budget.httpConnections == 10_000 && budget.databaseConnections == DatabasePools.Sizes.usual)
         #expect(budget.providerConnections == 16 && budget.receiverConnections == 64)
     }
 
-    @Test("score feeds, which share no connections, have descriptors of their own; so many that they do not fit end the start")
+    @Test("score feeds and receivers of alerts have descriptors of their own; so many that they do not fit end the start")
     func feeds() throws {
-        func budget(feeds: Int, limit: Int) throws(ConfigurationError) -> DescriptorBudget {
+        func budget(feeds: Int = 0, receivers: Int = 0, limit: Int) throws(ConfigurationError) -> DescriptorBudget {
             var configuration = configuration()
             configuration.matchFeeds = (0..<feeds).map { ScoreFeed(url: "https://feed-\($0).example/scores") }
-            return try DescriptorBudget(configuration, endpoints: 2, limit: limit, cores: 2)
+            return try DescriptorBudget(configuration, endpoints: 2, alertReceivers: receivers, limit: limit, cores: 2)
         }
-        let (none, some) = (try budget(feeds: 0, limit: 1_024), try budget(feeds: 20, limit: 1_024))
+        let (none, some) = (try budget(limit: 1_024), try budget(feeds: 20, limit: 1_024))
         #expect(none.httpConnections - some.httpConnections == 120)
         #expect(some.total(endpoints: 2, listeners: 1, cores: 2) <= 1_024)
+        #expect(try budget(receivers: 20, limit: 1_024).httpConnections == some.httpConnections)
         #expect(throws: ConfigurationError.self) { try budget(feeds: 200, limit: 1_024) }
+        #expect(throws: ConfigurationError.self) { try budget(receivers: 200, limit: 1_024) }
     }
 
     @Test("below 256 the error says what the limit is and what to change")
     func tooFew() {
         let error = #expect(throws: ConfigurationError.self) {
-            _ = try DescriptorBudget(configuration(), endpoints: 0, limit: 255, cores: 2)
+            _ = try DescriptorBudget(configuration(), endpoints: 0, alertReceivers: 0, limit: 255, cores: 2)
         }
         #expect(error?.description.contains("is 255") == true && error?.description.contains("ulimit -n") == true)
     }

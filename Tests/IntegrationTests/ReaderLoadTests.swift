@@ -11,6 +11,32 @@ import Testing
 extension WholeService {
     @Suite("Readers that take all they can get")
     struct ReaderLoadTests {
+        @Test("a backtest that hangs has a connection of its own: it takes none from rules and notifications")
+        func hangingBacktest() async throws {
+            try await withDatabaseURL { database in
+                try await withPool(database) { pool in
+                    try await pool.withTransaction { blocker in
+                        // What the first backtest reads first.
+                        try await blocker.execute("LOCK TABLE alerts")
+                        try await withServer(ServerConfiguration.bare(database)) { url in
+                            try await eventually("a backtest hangs") {
+                                try await blocker.query(
+                                    """
+                                    SELECT count(*) = 1 FROM pg_stat_activity
+                                    WHERE datname = current_database() AND wait_event_type = 'Lock'
+                                      AND application_name = 'pushwatch history'
+                                    """
+                                )[0].decode(Bool.self)
+                            }
+                            try await blocker.execute("COMMIT")
+                            let api = API(url: url, bearer: nil)
+                            try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
+                        }
+                    }
+                }
+            }
+        }
+
         @Test("60 reads at a time that hang: posts are stored, readiness is 200, too many of one caller are 429, the others 503 in time")
         func hangingReads() async throws {
             try await withDatabaseURL { database in

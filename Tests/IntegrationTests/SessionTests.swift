@@ -67,6 +67,36 @@ extension WholeService {
             }
         }
 
+        @Test("who is signed in is read on the connections of the pages: those that store what callers send are all left to them")
+        func connections() async throws {
+            try await withDatabaseURL { database in
+                try await withServer(ServerConfiguration.bare(database)) { url in
+                    let api = API(url: url, bearer: nil)
+                    try await eventually("the server is ready") { try await api.get("/health/ready").status == 200 }
+                    let cookie = try await signIn(api, name: "ana")
+                    try await withPool(database) { pool in
+                        try await pool.withTransaction { blocker in
+                            try await blocker.execute("LOCK TABLE sessions")
+                            async let page = api.call("GET", "/alerts", headers: [("Cookie", cookie)]).status
+                            var waiting: [String] = []
+                            try await eventually("the session is read") {
+                                waiting = try await blocker.query(
+                                    """
+                                    SELECT application_name FROM pg_stat_activity
+                                    WHERE datname = current_database() AND wait_event_type = 'Lock'
+                                    """
+                                ).map { try $0.decode(String.self) }
+                                return !waiting.isEmpty
+                            }
+                            #expect(waiting == ["pushwatch readers"])
+                            try await blocker.execute("COMMIT")
+                            #expect(try await page == 200)
+                        }
+                    }
+                }
+            }
+        }
+
         @Test("the JSON interface takes a session's changes from its own site only, whether or not the browser says more than the origin")
         func origins() async throws {
             try await withDatabaseURL { database in

@@ -93,6 +93,16 @@ package enum Suppression {
         return result
     }
 
+    /// The same; those that failed the last time come after all others, with what they suppress: one that takes as long as a statement may
+    /// delays no other then.
+    package static func causesFirst(_ rules: [AlertRule], last failed: Set<String>) -> [AlertRule] {
+        let ordered = causesFirst(rules)
+        let last = ordered.reduce(into: failed) { last, rule in
+            if !last.isDisjoint(with: rule.suppressedBy) { last.insert(rule.name) }
+        }
+        return ordered.filter { !last.contains($0.name) } + ordered.filter { last.contains($0.name) }
+    }
+
     /// The same values wherever both have one: `provider=fcm` and `app=a,provider=fcm` are about the same provider.
     private static func agree(_ a: GroupKey, _ b: GroupKey) -> Bool {
         a.values.allSatisfy { dimension, value in b[dimension] == nil || b.has(value, for: dimension) }

@@ -3,7 +3,8 @@ import Logging
 import Postgres
 import PushContract
 
-/// Evaluates all rules through a closed minute: fills the series they read, then each rule, those that suppress others first.
+/// Evaluates all rules through a closed minute: fills the series they read, then each rule, those that suppress others first and those that
+/// failed in the last round last.
 ///
 /// Each step claims the lease anew. A fault of a rule or of a series stops that rule alone.
 struct EvaluationRound: Sendable {
@@ -23,8 +24,17 @@ struct EvaluationRound: Sendable {
 
     /// Returns why rules and series could not be evaluated, by name.
     ///
-    /// - Parameter isLateDue: rules also evaluate minutes again of which attempts were reported late.
-    func run(_ rules: [AlertRule], through last: Minute, isLateDue: Bool, _ lease: AlertLease) async throws -> [String: String] {
+    /// - Parameters:
+    ///   - failed: what this returned of the last round.
+    ///   - isLateDue: rules also evaluate minutes again of which attempts were reported late.
+    func run(
+        _ rules: [AlertRule],
+        after failed: [String: String],
+        through last: Minute,
+        isLateDue: Bool,
+        _ lease: AlertLease
+    ) async throws -> [String: String] {
+        let rules = Suppression.causesFirst(rules, last: Set(failed.keys))
         let seriesFaults = try await fillSeries(through: last)
         let late = isLateDue ? try await LateAttemptStore.waiting(on: pool) : []
         let faults = seriesFaults.merging(try await evaluate(rules, through: last, late, seriesFaults, lease)) { $1 }
@@ -76,7 +86,7 @@ struct EvaluationRound: Sendable {
     ) async throws -> [String: String] {
         var faults: [String: String] = [:]
         let lateSince = late.filter { $0.isEvaluated(at: last) }.map(\.minute).min()
-        for rule in Suppression.causesFirst(rules) {
+        for rule in rules {
             guard let lease = try await claim() else { throw LeaseLost(lease: current) }
             do {
                 var pass = pass(rule, lease)

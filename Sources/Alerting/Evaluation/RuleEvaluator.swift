@@ -167,7 +167,7 @@ package final class RuleEvaluator: Service, Sendable {
 
     private func evaluate(_ current: [AlertRule], through last: Minute, since start: Timestamp, _ lease: AlertLease) async throws {
         let isLateDue = isLateDue(at: last)
-        let faults = try await round.run(current, through: last, isLateDue: isLateDue, lease)
+        let faults = try await round.run(current, after: self.faults, through: last, isLateDue: isLateDue, lease)
         state.withLock { state in
             state.faults = faults
             // What failed is tried again a minute later: a statement that reaches its time limit each time delays all other rules.

@@ -6,10 +6,11 @@ import ServiceLifecycle
 
 /// Group commit: requests that arrive while a transaction is under way share the next one, and each is answered after the commit.
 ///
-/// Several writers, each with its own rollup slot. On shutdown new batches are refused and what waits is written.
+/// Several writers, each with its own rollup slot. What needs a key that another transaction holds (a stopped instance's) is set aside, so
+/// that the rest does not wait with it. On shutdown new batches are refused and what waits is written.
 package struct AttemptIngestor: Service {
-    /// A batch is idempotent, so a lost connection allows another attempt.
-    private static let retry = TransactionRetry.idempotent
+    /// A batch is idempotent, so a lost connection allows another attempt. What met a lock is tried apart from the others.
+    private static let retry = TransactionRetry.idempotent.except(.lockNotAvailable)
 
     private let pool: PostgresPool
     private let queue: IngestQueue
@@ -92,11 +93,12 @@ package struct AttemptIngestor: Service {
                     }
                     guard let left else { continue }
                     await commit(left, slot: slot)
+                    queue.finish(left)
                 } catch {
                     // No connection: nothing was begun.
                     await commit(entries, slot: slot)
+                    queue.finish(entries)
                 }
-                queue.finish()
             }
         } onCancel: {
             queue.close()
@@ -111,21 +113,31 @@ package struct AttemptIngestor: Service {
             let batch = merge(entries)
             do {
                 let start = ContinuousClock.now
-                answer(entries, try store(batch, fresh, on: connection), since: start)
+                answer(entries, try store(batch, fresh, lockLimit: queue.lockLimit(of: entries), on: connection), since: start)
+            } catch let error as PostgresError where error.code == .lockNotAvailable {
+                queue.addLocked(entries, because: error)
             } catch {
                 logger.debug("a batch is written again", metadata: ["error": "\(error)"])
                 return entries
             }
-            entries = queue.finishAndTakeBlocking()
+            entries = queue.finishAndTakeBlocking(entries)
         }
         return nil
     }
 
-    private func store(_ batch: AttemptBatch, _ fresh: FreshWriter, on connection: BlockingConnection) throws -> [AttemptResult] {
+    private func store(
+        _ batch: AttemptBatch,
+        _ fresh: FreshWriter,
+        lockLimit: Duration?,
+        on connection: BlockingConnection
+    ) throws -> [AttemptResult] {
         let receivedAt = now()
-        if try fresh.write(batch, receivedAt: receivedAt, on: connection) { return Array(repeating: .accepted, count: batch.count) }
+        if try fresh.write(batch, receivedAt: receivedAt, lockLimit: lockLimit, on: connection) {
+            return Array(repeating: .accepted, count: batch.count)
+        }
         return try connection.transaction {
-            try AttemptWriter.write(batch, on: $0, slot: fresh.slot, receivedAt: receivedAt, hints: hints)
+            if let lockLimit { try $0.executeLater(LedgerStatements.limitWaits(to: lockLimit)) }
+            return try AttemptWriter.write(batch, on: $0, slot: fresh.slot, receivedAt: receivedAt, hints: hints)
         }
     }
 
@@ -158,7 +170,12 @@ package struct AttemptIngestor: Service {
         let merged = merge(entries)
         do {
             let start = ContinuousClock.now
-            answer(entries, try await store(merged, slot: slot) { entries.allSatisfy(\.answer.isGiven) }, since: start)
+            let results = try await store(merged, slot: slot, lockLimit: queue.lockLimit(of: entries)) {
+                entries.allSatisfy(\.answer.isGiven)
+            }
+            answer(entries, results, since: start)
+        } catch let error as PostgresError where error.code == .lockNotAvailable {
+            queue.addLocked(entries, because: error)
         } catch let error where entries.count > 1 && !isUnavailable(error) {
             // One request's rows must not fail another's: each on its own.
             for entry in entries { await commit([entry], slot: slot) }
@@ -174,6 +191,7 @@ package struct AttemptIngestor: Service {
     private func store(
         _ batch: AttemptBatch,
         slot: Int16,
+        lockLimit: Duration?,
         isAbandoned: @Sendable () -> Bool
     ) async throws -> [AttemptResult] {
         try await AttemptIngestor.retry.run { error, failures in
@@ -186,7 +204,8 @@ package struct AttemptIngestor: Service {
         } _: {
             let receivedAt = now()
             return try await pool.performTransaction(retrying: .never) {
-                try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints)
+                if let lockLimit { try $0.executeLater(LedgerStatements.limitWaits(to: lockLimit)) }
+                return try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints)
             }
         }
     }

@@ -24,6 +24,11 @@ package struct FreshWriter {
 
     /// False: the batch is to be written the other way; nothing of it was.
     package func write(_ batch: AttemptBatch, receivedAt: Timestamp, on connection: BlockingConnection) throws -> Bool {
+        try write(batch, receivedAt: receivedAt, lockLimit: nil, on: connection)
+    }
+
+    /// - Parameter lockLimit: of a transaction of its own: throws `lockNotAvailable` when a lock is waited for longer.
+    func write(_ batch: AttemptBatch, receivedAt: Timestamp, lockLimit: Duration?, on connection: BlockingConnection) throws -> Bool {
         guard let generations = hints.generations, expectation.expectsNewKeys() else { return false }
         let groups = AttemptGroups(batch)
         // What reaches back behind the ledger is looked for among the facts.
@@ -34,16 +39,16 @@ package struct FreshWriter {
         if !suspects.keys.isEmpty { checks.append(LedgerStatements.unknown(suspects.keys, generations: suspects.generations)) }
         let ledger = groups.firstReports(of: batch)
         let isNested = connection.isInTransaction
+        // Without BEGIN a pipeline is one transaction as well, but not on distributed tables: each statement is committed alone there.
+        let begin = isNested ? ["SAVEPOINT fresh"] : ["BEGIN"] + (lockLimit.map { [LedgerStatements.limitWaits(to: $0)] } ?? [])
         do {
             if batch.count < CopyStream.minimumRows {
                 let claims = ledger.map { LedgerStatements.insertNew($0, generation: generations.current) }
                 let facts = batch.records.map { FactInsert.query($0, of: batch, receivedAt: receivedAt) }
-                // Without BEGIN a pipeline is one transaction as well, but not on distributed tables: each statement is committed alone
-                // there.
-                let (begin, end): (Query, Query) = isNested ? ("SAVEPOINT fresh", "RELEASE SAVEPOINT fresh") : ("BEGIN", "COMMIT")
-                try connection.pipeline([begin] + checks + claims + facts + rollups(batch, now: receivedAt) + [end])
+                let end: Query = isNested ? "RELEASE SAVEPOINT fresh" : "COMMIT"
+                try connection.pipeline(begin + checks + claims + facts + rollups(batch, now: receivedAt) + [end])
             } else {
-                try connection.pipeline([isNested ? "SAVEPOINT fresh" : "BEGIN"] + checks)
+                try connection.pipeline(begin + checks)
                 try copy(batch, ledger, generation: generations.current, receivedAt: receivedAt, on: connection)
                 let rollups = rollups(batch, now: receivedAt)
                 if isNested {

@@ -14,6 +14,8 @@ final class IngestQueue: Sendable {
     struct Entry: Sendable {
         var batch: AttemptBatch
         var answer: Answer
+        /// It met a lock, and is tried apart from the others.
+        var isLocked = false
     }
 
     /// Who waits for an entry's answer, and until when. Answered once: by the writer, or when the time is over, whichever comes first.
@@ -69,6 +71,7 @@ final class IngestQueue: Sendable {
 
     private struct State {
         var waiting: [Entry] = []
+        var locked = LockedEntries()
         /// Of those that wait and those being written; some may be given meanwhile.
         var answers: [Answer] = []
         var rows = 0
@@ -81,10 +84,15 @@ final class IngestQueue: Sendable {
         /// As the limits say, where the database is one PostgreSQL.
         var rowsPerFurtherWriter: Int
         var waitLimit: Duration
+        var limitsLocks = true
     }
 
     /// How long a distributed transaction, which takes longer, is waited for before a second one begins.
     private static let distributedWaitLimit = Duration.milliseconds(200)
+    /// How long a transaction waits for a lock: longer than a commit usually takes.
+    private static let lockLimit = Duration.milliseconds(100)
+    /// The same for what has met one: many that need locks are found out in a short time.
+    private static let lockProbe = Duration.milliseconds(10)
 
     private let limits: IngestLimits
     private let state: Mutex<State>
@@ -99,7 +107,15 @@ final class IngestQueue: Sendable {
         state.withLock { state in
             state.rowsPerFurtherWriter = engine.isDistributed ? limits.rowsPerTransaction : limits.rowsPerFurtherWriter
             state.waitLimit = engine.isDistributed ? max(limits.waitLimit, IngestQueue.distributedWaitLimit) : limits.waitLimit
+            // Keys are on other nodes, where it would not apply, and shards, which are here, are locked in turn by each transaction.
+            state.limitsLocks = !engine.isDistributed
         }
+    }
+
+    /// How long a transaction of these waits for a lock. Nil: as long as a statement may take.
+    func lockLimit(of entries: [Entry]) -> Duration? {
+        guard state.withLock({ $0.limitsLocks }) else { return nil }
+        return entries.contains(where: \.isLocked) ? Self.lockProbe : Self.lockLimit
     }
 
     var waitingRows: Int { state.withLock { $0.rows } }
@@ -136,14 +152,15 @@ final class IngestQueue: Sendable {
         }
     }
 
-    /// Answers those whose time is over, whatever the database does, and drops them where no writer has taken them. Wakes a writer for what
-    /// has waited long enough for another one, which nothing else triggers without further arrivals. False when no answer is due any more
-    /// and none will be.
+    /// Answers those whose time is over, whatever the database does, and drops them where no writer has taken them. Wakes writers for what
+    /// has waited long enough for another one or for a lock, which nothing else triggers without further arrivals. False when no answer is
+    /// due any more and none will be.
     func expire(now: ContinuousClock.Instant = .now) -> Bool {
         let (expired, goesOn) = state.withLock { state in
             let expired = state.answers.filter { $0.end <= now && !$0.isGiven }
             state.answers.removeAll { $0.end <= now || $0.isGiven }
             state.waiting.removeAll { $0.answer.end <= now }
+            state.locked.removeLate(now: now)
             state.rows = state.waiting.reduce(0) { $0 + $1.batch.count }
             state.bytes = state.waiting.reduce(0) { $0 + $1.batch.byteCount }
             wakeWriter(&state, now: now)
@@ -166,10 +183,10 @@ final class IngestQueue: Sendable {
     /// `finish` and `take` for a thread that may block: one change of threads less for a request that finds the server idle. Empty, too,
     /// when nothing has come for a moment: then the connection is given back. Only work may keep it, as others wait for those in use also
     /// where the database is away.
-    func finishAndTakeBlocking() -> [Entry] {
+    func finishAndTakeBlocking(_ done: [Entry]) -> [Entry] {
         let handover = Handover()
         let entries = state.withLock { state in
-            state.activeWriters -= 1
+            finish(done, &state)
             return takeOrWait(&state, as: .thread(handover))
         }
         return entries ?? handover.wait(upTo: limits.idleLimit) ?? withdraw(handover)
@@ -185,13 +202,37 @@ final class IngestQueue: Sendable {
         return wasIdle ? [] : handover.wait()
     }
 
-    func finish() { state.withLock { $0.activeWriters -= 1 } }
+    func finish(_ done: [Entry]) { state.withLock { finish(done, &$0) } }
+
+    private func finish(_ done: [Entry], _ state: inout State) {
+        if done.contains(where: \.isLocked) { state.locked.isTaken = false } else { state.activeWriters -= 1 }
+    }
+
+    /// Of a transaction that met a lock, before `finish`: its entries are tried again apart from the others, until they are late. Those
+    /// that are, and those for which there is no space, are answered with the error.
+    func addLocked(_ entries: [Entry], because error: PostgresError) {
+        let refused = state.withLock { state in
+            let now = ContinuousClock.now
+            let inTime = entries.filter { $0.answer.end > now && !$0.answer.isGiven }
+            guard state.locked.add(inTime, limits: limits, now: now) else { return entries }
+            return entries.filter { $0.answer.end <= now }
+        }
+        for entry in refused { entry.answer.give(.failure(error)) }
+    }
 
     private func takeOrWait(_ state: inout State, as writer: IdleWriter) -> [Entry]? {
-        if state.waiting.isEmpty, state.isClosed { return [] }
-        if hasWork(state, now: .now) { return takeSome(&state) }
+        if let entries = next(&state, now: .now) { return entries }
+        if state.isClosed { return [] }
         state.idleWriters.append(writer)
         return nil
+    }
+
+    /// What one more writer should begin with. What met a lock goes first, by one writer at a time, but never while nobody writes the rest.
+    private func next(_ state: inout State, now: ContinuousClock.Instant) -> [Entry]? {
+        if state.activeWriters > 0 || state.waiting.isEmpty, let entries = state.locked.take(now: now, isLast: state.isClosed) {
+            return entries
+        }
+        return hasWork(state, now: now) ? takeSome(&state) : nil
     }
 
     /// Whether one more writer should begin. While one is at work, what comes waits for it and goes into one transaction, which is
@@ -203,7 +244,7 @@ final class IngestQueue: Sendable {
     }
 
     private func wakeWriter(_ state: inout State, now: ContinuousClock.Instant) {
-        if hasWork(state, now: now), let writer = state.idleWriters.popLast() { writer.wake(with: takeSome(&state)) }
+        while !state.idleWriters.isEmpty, let entries = next(&state, now: now) { state.idleWriters.removeLast().wake(with: entries) }
     }
 
     private func takeSome(_ state: inout State) -> [Entry] {
@@ -227,30 +268,12 @@ final class IngestQueue: Sendable {
     func close() {
         let writers = state.withLock { state in
             state.isClosed = true
+            wakeWriter(&state, now: .now)
             defer { state.idleWriters = [] }
             return state.idleWriters
         }
         for writer in writers { writer.wake(with: []) }
     }
-}
-
-/// How much may wait to be written.
-package struct IngestLimits: Sendable {
-    /// Rows and bytes that may wait; beyond them a request is refused (503). One request is always let in when nothing else waits.
-    var waitingRows = 50_000
-    var waitingBytes = 64 << 20
-    /// Rows of one transaction; a request is never split.
-    package var rowsPerTransaction = 5_000
-    /// So many waiting rows are worth a second transaction next to the one under way.
-    var rowsPerFurtherWriter = 1_000
-    /// A request is answered after so long, with 503 if the database has not: what a writer has of it may yet be stored.
-    package var answerWithin: Duration = .seconds(9)
-    /// After so long, and up to 50 ms more, the transaction under way is no longer waited for.
-    package var waitLimit: Duration = .milliseconds(50)
-    /// For so long a writer keeps its connection without work.
-    var idleLimit: Duration = .seconds(1)
-
-    package init() {}
 }
 
 /// Why a batch was not even queued. Nothing of it was stored.

@@ -3,6 +3,9 @@ import PushContract
 
 /// The ledger's statements. Keys go in ascending order everywhere, so that two batches with common keys cannot deadlock.
 enum LedgerStatements {
+    /// How long the transaction waits for each lock, such as that of a key which another one has inserted and not committed.
+    static func limitWaits(to limit: Duration) -> Query { "SET LOCAL lock_timeout = \(raw: String(limit.microseconds / 1000))" }
+
     /// Which of `keys` the generations know. Its own statement, never a correlated sub-select: that would not distribute.
     static func known(_ keys: [AttemptKey], generations: [Int32], on connection: BlockingConnection) throws -> [LedgerEntry] {
         guard !keys.isEmpty else { return [] }

@@ -18,6 +18,9 @@ package struct EnqueueService: Service {
     private static let limit = 250
     /// A request with more sends has a transaction of its own.
     private static let largest = 20
+    /// Three writers of attempts keep a connection each; one is left to small requests, one to those that wait for locks, one to all else,
+    /// and one or more to large requests.
+    package static let leastConnections = 7
     /// As many parts of a request have time in any case.
     private static let fewParts = 10
     private static let late = PostgresError(.lockNotAvailable, "the time for this request was over before its lock was free")
@@ -73,8 +76,8 @@ package struct EnqueueService: Service {
         }
     }
 
-    /// Three writers of attempts keep a connection each; one is left to small requests, one to all else.
-    static func turns(connections: Int) -> Int { max(1, connections - 5) }
+    /// How many large requests are stored at a time.
+    static func turns(connections: Int) -> Int { max(1, connections - leastConnections + 1) }
 
     /// Requests that wait for a transaction.
     var waiting: Int { group.count }

@@ -18,7 +18,7 @@ struct DescriptorBudget: Equatable {
     private(set) var providerConnections: Int
     /// Of receivers, score feeds and key sets together, beyond one of each.
     private(set) var receiverConnections: Int
-    /// Webhooks for outcomes and score feeds, which share no connections.
+    /// Receivers of alerts, webhooks for outcomes and score feeds, which share no connections.
     private let receivers: Int
 
     /// A cancellation of a statement needs a connection of its own. Partitions have two connections, migrations one.
@@ -26,7 +26,7 @@ struct DescriptorBudget: Equatable {
     /// A client has an epoll and an eventfd, and looks one name up at a time for each endpoint. While a changed credential is tested there
     /// are two clients.
     private static func providers(_ connections: Int, endpoints: Int) -> Int { endpoints * 2 * (3 + connections) }
-    /// Two descriptors with which libcurl is woken, and four connections that are kept.
+    /// Two descriptors with which libcurl is woken, and four connections that are kept; or four mails at a time.
     private static func receivers(_ connections: Int, receivers: Int) -> Int { connections + 6 * receivers }
     private static func http(_ connections: Int, listeners: Int) -> Int { listeners * (connections + closing) }
     /// Standard streams and logs, and what each event loop has: epoll, eventfd, timerfd.
@@ -42,14 +42,22 @@ struct DescriptorBudget: Equatable {
 
     /// What is configured, reduced to fit `limit`. Throws when `limit` is too low to work with.
     ///
-    /// - Parameter endpoints: of all credentials.
-    init(_ configuration: ServerConfiguration, endpoints: Int, limit: Int, cores: Int) throws(ConfigurationError) {
+    /// - Parameters:
+    ///   - endpoints: of all credentials.
+    ///   - alertReceivers: as they are at the start; those that are added later take from the reserve until the next one.
+    init(
+        _ configuration: ServerConfiguration,
+        endpoints: Int,
+        alertReceivers: Int,
+        limit: Int,
+        cores: Int
+    ) throws(ConfigurationError) {
         let listeners = configuration.listeners.count
         httpConnections = min(configuration.httpConnections, 32)
-        databaseConnections = min(configuration.databaseConnections, 2)
+        databaseConnections = min(configuration.databaseConnections, DatabasePools.Sizes.least)
         providerConnections = 1
         receiverConnections = min(configuration.receiverConnections, 8)
-        receivers = configuration.outcomeWebhooks.count + configuration.matchFeeds.count
+        receivers = alertReceivers + configuration.outcomeWebhooks.count + configuration.matchFeeds.count
         let least = max(total(endpoints: endpoints, listeners: listeners, cores: cores), DescriptorBudget.leastLimit)
         guard limit >= least else {
             throw ConfigurationError(

@@ -3,12 +3,13 @@ import Logging
 
 extension ServerConfiguration {
     /// Reduces the limits of connections to what the process's limit of open files allows, and logs which.
-    mutating func apply(_ limits: ProcessLimits, logger: Logger) throws {
+    mutating func apply(_ limits: ProcessLimits, alertReceivers: Int, logger: Logger) throws {
         try limits.checkMemory()
         guard let descriptors = limits.descriptors else { return }
         let budget = try DescriptorBudget(
             self,
             endpoints: try PushProviders.entries(self).map(\.endpointCount).reduce(0, +),
+            alertReceivers: alertReceivers,
             limit: descriptors,
             cores: ProcessInfo.processInfo.activeProcessorCount
         )

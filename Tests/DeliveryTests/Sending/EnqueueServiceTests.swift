@@ -190,6 +190,14 @@ struct EnqueueServiceTests {
         }
     }
 
+    @Test("writers of attempts, small requests, locked ones, large ones and all else need no more connections than there are")
+    func connections() {
+        for connections in EnqueueService.leastConnections...200 {
+            let turns = EnqueueService.turns(connections: connections)
+            #expect(turns >= 1 && 3 + 1 + 1 + turns + 1 <= connections)
+        }
+    }
+
     @Test("who finds no turn in time leaves it to those behind, and one that is given back goes to the one that came first")
     func turns() async throws {
         let turns = Turns(1)
