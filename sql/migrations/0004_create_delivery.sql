@@ -402,8 +402,10 @@ CREATE INDEX pushOutcomes_unnumbered ON pushOutcomes (outcomeId) WHERE number IS
 CREATE INDEX pushOutcomes_lastSent ON pushOutcomes (lastSent) WHERE lastSent IS NOT NULL;
 CREATE INDEX pushOutcomes_writtenAt ON pushOutcomes USING brin (writtenAt);
 
--- Digests and random ids cannot be compressed.
-ALTER TABLE pushOutcomes ALTER COLUMN sentAttemptIds SET STORAGE EXTERNAL, ALTER COLUMN sentMessageIds SET STORAGE EXTERNAL;
+-- Digests and random ids cannot be compressed, and statistics of what is in arrays help no query.
+ALTER TABLE pushOutcomes ALTER COLUMN sentAttemptIds SET STORAGE EXTERNAL, ALTER COLUMN sentMessageIds SET STORAGE EXTERNAL,
+    ALTER COLUMN sent SET STATISTICS 0, ALTER COLUMN sentQueues SET STATISTICS 0, ALTER COLUMN sentAttemptIds SET STATISTICS 0,
+    ALTER COLUMN sentMessageIds SET STATISTICS 0;
 
 COMMENT ON TABLE pushOutcomes IS 'Outcomes of sends, in the order of GET /sends/outcomes. Internal.';
 
