@@ -19,7 +19,7 @@ plan() {
         ack-before-commit)
             # The writer answers before the commit: of the transactions that were answered, one in four never came to be.
             source=AttemptIngestor.swift
-            edit='s/answer\(entries, try store\(batch, fresh, on: connection\), since: start\)/let isLost = Int.random(in: 0..<4) == 0\n                answer(entries, isLost ? Array(repeating: .accepted, count: batch.count) : try store(batch, fresh, on: connection), since: start)/'
+            edit='s/answer\(entries, (try store\(batch, fresh, [^\n]*?, on: connection\)), since: start\)/let isLost = Int.random(in: 0..<4) == 0\n                answer(entries, isLost ? Array(repeating: .accepted, count: batch.count) : $1, since: start)/'
             test='IntegrationTests\.WholeService/TwoServerTests'
             ;;
         rollup-outside)
@@ -31,7 +31,7 @@ plan() {
         rollup-outside-fresh)
             # The same where a batch is written as all new, in one pipeline and around COPY.
             source=FreshWriter.swift
-            edit='s/(try connection\.pipeline\(\["BEGIN"\] \+ checks \+ claims \+ facts) \+ rollups\(batch, now: receivedAt\) \+ \["COMMIT"\]\)/$1 + ["COMMIT"])\n                try connection.pipeline(rollups(batch, now: receivedAt))/; s/try connection\.pipeline\(rollups \+ \["COMMIT"\]\)/try connection.executeScript("COMMIT")\n            try connection.pipeline(rollups)/'
+            edit='s/(try connection\.pipeline\(begin \+ checks \+ claims \+ facts) \+ rollups\(batch, now: receivedAt\) \+ \[end\]\)/$1 + [end])\n                try connection.pipeline(rollups(batch, now: receivedAt))/; s/try connection\.pipeline\(rollups \+ \["COMMIT"\]\)/try connection.executeScript("COMMIT")\n            try connection.pipeline(rollups)/'
             test='AttemptsTests\.FreshWriterTests/oneTransaction'
             ;;
         rotation-unlocked)

@@ -101,9 +101,10 @@ struct LiveBench: Sendable {
                 tokenStateSince, osVersion, registrationVersion, registeredAt, tokenRegisteredAt, lastSeenAt, expiresAt,
                 pushToStartToken, pushToStartTokenHash, pushToStartTokenState, pushToStartTokenSince, pushToStartRegisteredAt,
                 pushToStartVersion)
-            SELECT 'u' || n, 'd' || n, 'ios', 'apns', 'production', 'com.example.app', 'x', encode(sha256(('p' || n)::bytea), 'hex'),
-                'active', \(now), '18.1', nextval('deviceRegistrationVersions'), \(now), \(now), \(now), \(now) + interval '90 days',
-                'x', encode(sha256(('s' || n)::bytea), 'hex'), 'active', \(now), \(now), nextval('deviceRegistrationVersions')
+            SELECT 'u' || n, 'd' || n, 'ios', 'apns', 'production', 'com.example.app', 'x',
+                'sha256:' || encode(sha256(('p' || n)::bytea), 'hex'), 'active', \(now), '18.1', nextval('deviceRegistrationVersions'), \(now), \(now), \(now), \(now) + interval '90 days',
+                'x', 'sha256:' || encode(sha256(('s' || n)::bytea), 'hex'), 'active', \(now), \(now),
+                nextval('deviceRegistrationVersions')
             FROM generate_series(1, \(count)) AS n
             """
         )

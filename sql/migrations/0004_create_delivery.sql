@@ -4,8 +4,8 @@
 --
 -- A send has one delivery for each device; starts and ends of Live Activities are deliveries, too. A delivery is in exactly one of five
 -- places: pushReady, pushScheduled, pushLeases (in pushLeasedDeliveries), pushFinished (a view of pushFinishedSingles and pushOutcomes) or
--- pushDead. Rows of pushReady are only inserted and deleted, in order within a queue, and can all be claimed now. Thus a claim reads a short
--- range of its primary key, regardless of how much else is stored and which old snapshots are open.
+-- pushDead. Rows of pushReady are only inserted and deleted, in order within a queue, and can all be claimed now. Thus a claim reads a
+-- short range of its primary key, regardless of how much else is stored and which old snapshots are open.
 --
 -- The send gate reads pushCircuits, pushRateLimitPauses and pushThrottles.
 
@@ -407,7 +407,13 @@ ALTER TABLE pushOutcomes ALTER COLUMN sentAttemptIds SET STORAGE EXTERNAL, ALTER
     ALTER COLUMN sent SET STATISTICS 0, ALTER COLUMN sentQueues SET STATISTICS 0, ALTER COLUMN sentAttemptIds SET STATISTICS 0,
     ALTER COLUMN sentMessageIds SET STATISTICS 0;
 
-COMMENT ON TABLE pushOutcomes IS 'Outcomes of sends, in the order of GET /sends/outcomes. Internal.';
+COMMENT ON TABLE pushOutcomes IS
+    'Outcomes of sends, in the order of GET /sends/outcomes, one row per transaction. Internal: pushFinished and pushDeliveryStates read it.';
+COMMENT ON COLUMN pushOutcomes.writtenAt IS 'When the transaction wrote it.';
+COMMENT ON COLUMN pushOutcomes.sent IS
+    'Deliveries that were sent together at their first attempt, in ascending order; NULL if the row has none.';
+COMMENT ON COLUMN pushOutcomes.firstSent IS 'The first of them.';
+COMMENT ON COLUMN pushOutcomes.lastSent IS 'The last of them.';
 
 -- With the rights of its owner: who may read it needs none on the tables.
 CREATE VIEW pushFinished AS
@@ -451,7 +457,7 @@ CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
     LEFT JOIN pushReady AS ready ON ready.deliveryId = delivery.deliveryId
     LEFT JOIN pushLeasedDeliveries AS leased ON leased.deliveryId = delivery.deliveryId AND leased.leaseUntil > statement_timestamp()
     LEFT JOIN LATERAL (
-        -- Deliveries that are sent together have numbers of one range. The first row that may have a delivery is nearly always the right one.
+        -- Deliveries that are sent together have numbers of one range: the first row that may have a delivery is nearly always the one.
         SELECT outcomes.writtenAt FROM pushOutcomes AS outcomes
         WHERE finished.deliveryId IS NULL AND dead.deliveryId IS NULL AND scheduled.deliveryId IS NULL AND ready.deliveryId IS NULL
           AND outcomes.lastSent >= delivery.deliveryId AND outcomes.lastSent < delivery.deliveryId + 16384

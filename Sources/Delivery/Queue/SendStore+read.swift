@@ -63,16 +63,17 @@ enum ReadQueries {
     static func deliveries(of sendId: String, after: Int64, limit: Int) -> Query {
         """
         SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app,
-            \(state(isSent: "g.writtenAt IS NOT NULL OR \(nowhere) AND d.createdAt < \(forgotten)")), coalesce(\(attempts), CASE WHEN g.writtenAt IS NOT NULL THEN 1 ELSE 0 END),
+            \(state(isSent: "g.writtenAt IS NOT NULL OR \(isInNoTable) AND d.createdAt < \(retentionStart)")),
+            coalesce(\(attempts), CASE WHEN g.writtenAt IS NOT NULL THEN 1 ELSE 0 END),
             coalesce(x.reasonCode, s.reasonCode), x.providerErrorCode, coalesce(f.providerMessageId, g.messageId),
             CASE WHEN s.circuitId IS NULL THEN s.runAt END, coalesce(f.finishedAt, x.finishedAt, g.writtenAt)
-        \(places)
+        \(tables)
         LEFT JOIN pushLeasedDeliveries l ON l.deliveryId = d.deliveryId AND l.leaseUntil > statement_timestamp()
         LEFT JOIN LATERAL (
             \(SentTogether.row(
                 "o.writtenAt, o.sentMessageIds[array_position(o.sent, d.deliveryId)] AS messageId",
                 of: "d.deliveryId",
-                where: nowhere
+                where: isInNoTable
             ))
         ) g ON true
         WHERE d.sendId = \(sendId) AND d.deliveryId > \(after) ORDER BY d.deliveryId LIMIT \(limit)
@@ -84,21 +85,21 @@ enum ReadQueries {
     /// The condition on leases keeps the look-up short next to an old snapshot. Leases that ran out are taken over within seconds.
     static func counts(of sendId: String) -> Query {
         """
-        SELECT \(state(isSent: "l.deliveryId IS NULL AND \(nowhere)")), count(*),
+        SELECT \(state(isSent: "l.deliveryId IS NULL AND \(isInNoTable)")), count(*),
             sum(coalesce(\(attempts), CASE WHEN l.deliveryId IS NULL THEN 1 ELSE 0 END))::bigint
-        \(places)
+        \(tables)
         LEFT JOIN pushLeasedDeliveries l ON l.deliveryId = d.deliveryId AND l.leaseUntil > statement_timestamp() - interval '1 hour'
         WHERE d.sendId = \(sendId) GROUP BY 1
         """
     }
 
     /// Outcomes are kept at least since then, and nothing waits for as long.
-    private static let forgotten: Query = "statement_timestamp() - \(SendStore.minimumRetention.inSeconds) * interval '1 second'"
+    private static let retentionStart: Query = "statement_timestamp() - \(SendStore.minimumRetention.inSeconds) * interval '1 second'"
 
     private static let attempts: Query =
         "coalesce(f.attempts, x.attempts, l.attemptNumber - 1, s.attemptNumber - 1, r.attemptNumber - 1)"
 
-    private static let nowhere: Query =
+    private static let isInNoTable: Query =
         "f.deliveryId IS NULL AND x.deliveryId IS NULL AND s.deliveryId IS NULL AND r.deliveryId IS NULL"
 
     /// - Parameter isSent: whether a delivery that is in no other place, and in no valid lease, was sent with others.
@@ -118,7 +119,7 @@ enum ReadQueries {
     }
 
     /// All but leases and `SentTogether`.
-    private static let places: Query = """
+    private static let tables: Query = """
         FROM pushDeliveries d
         LEFT JOIN pushFinishedSingles f ON f.deliveryId = d.deliveryId
         LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId

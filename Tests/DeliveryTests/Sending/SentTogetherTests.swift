@@ -64,7 +64,9 @@ struct SentTogetherTests {
             ).map { try $0.decode((String, Int32, Bool).self) }
             #expect(states.map(\.0) == Array(repeating: "sent", count: 8) + ["scheduled", "failed"])
             #expect(states.allSatisfy { $0.1 == 1 } && states.map(\.2) == Array(repeating: true, count: 8) + [false, true])
-            let finished = try await bench.pool.query("SELECT count(DISTINCT deliveryId) FROM pushFinished WHERE outcome = 'sent' AND attempts = 1")
+            let finished = try await bench.pool.query(
+                "SELECT count(DISTINCT deliveryId) FROM pushFinished WHERE outcome = 'sent' AND attempts = 1"
+            )
             #expect(try finished[0].decode(Int.self) == 8)
             #expect(try await bench.store.backlog().queues.reduce(0) { $0 + $1.ended } == 9)
         }
@@ -76,7 +78,10 @@ struct SentTogetherTests {
             try await sendTen(bench)
             let stream = OutcomeStream(pool: bench.pool)
             let all = try await stream.page(after: .start, limit: 100).outcomes
-            #expect(all.compactMap { $0["event"]?.string }.sorted() == ["accepted", "attemptFailed", "failed"] + Array(repeating: "sent", count: 8))
+            #expect(
+                all.compactMap { $0["event"]?.string }.sorted() == ["accepted", "attemptFailed", "failed"]
+                    + Array(repeating: "sent", count: 8)
+            )
             let sent = all.filter { $0["event"]?.string == "sent" }
             #expect(sent.map { $0["providerMessageId"]?.string } == (1...8).map { "message-\($0)" })
             let attempts = try await bench.pool.query(
