@@ -61,7 +61,7 @@ extension SendStore {
                 return Set(try connection.query(NewestQueries.begin(claimed)).compactMap { try $0.decode(Int64?.self) })
             }
         } catch let error as PostgresError where error.code == .lockNotAvailable {
-            let end = end ?? .now + .milliseconds(500)
+            let end = end ?? .now + .seconds(2)
             guard .now < end else { return [] }
             let rows = try await pool.query(NewestQueries.lock(tokens: claimed.map(\.keys.token)))
                 .map { try $0.decode(([UInt8], Int64, Int64?, Timestamp?, Timestamp, Bool).self) }
