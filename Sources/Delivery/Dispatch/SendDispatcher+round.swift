@@ -34,6 +34,7 @@ extension SendDispatcher {
             queueClaims.sweptAt = now
         }
         try await release(isSweep: sweep != nil, &queueClaims)
+        try await store.end(endedFlights)
         let promoted = try await store.promote(since: queueClaims.dueSince)
         if promoted < ClaimQueries.promoteLimit { queueClaims.foundAllDue() }
         round.isMoreWaiting = promoted == ClaimQueries.promoteLimit || queueClaims.isReleasing

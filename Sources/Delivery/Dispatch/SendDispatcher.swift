@@ -22,6 +22,7 @@ package final class SendDispatcher: Service, Sendable {
     let slots: SendSlots
     let pipeline: PushPipeline<QueueDeliveries>
     private let runner: DeliveryRunner
+    let endedFlights = EndedFlights()
     /// What may go past the queue.
     let direct = Mutex(DirectAdmission())
     /// Where sends wait for slots before they are stored.
@@ -50,7 +51,10 @@ package final class SendDispatcher: Service, Sendable {
         let all = QueueScheduler.Slots(capacity: configuration.capacity)
         slotWaiters = SlotWaiters(slots: slots, usable: all.freeForOthers(configuration.queues), patience: configuration.slotWait)
         pipeline = PushPipeline(
-            outcomes: store.outcomes(QueueDeliveries(kinds: store.kinds, logger: logger), delays: configuration.delays),
+            outcomes: store.outcomes(
+                QueueDeliveries(kinds: store.kinds, endedFlights: endedFlights, logger: logger),
+                delays: configuration.delays
+            ),
             intents: store.intents,
             owner: configuration.worker,
             lookup: lookup,
@@ -85,7 +89,7 @@ package final class SendDispatcher: Service, Sendable {
         }
     }
 
-    /// Claims and sends until nothing is ready or due. For tests.
+    /// Claims and sends until nothing is ready or due, and no flight is left to end. For tests.
     package func runUntilIdle() async throws {
         // All outcomes are written by now: deliveries that no slot was free for can be claimed.
         while try await runUntilNothingIsClaimed(), slots.count == 0 {}
@@ -101,7 +105,7 @@ package final class SendDispatcher: Service, Sendable {
                 let areSlotsInUse = slots.count > 0
                 var claimed: [StartedDelivery] = []
                 _ = try await round(&queueClaims) { claimed.append($0) }
-                guard !claimed.isEmpty else { return areSlotsInUse }
+                guard !claimed.isEmpty || !endedFlights.isEmpty else { return areSlotsInUse }
                 await withDiscardingTaskGroup { group in
                     for started in claimed { group.addTask { await self.handle(started) } }
                 }
@@ -160,6 +164,7 @@ package final class SendDispatcher: Service, Sendable {
         while slots.count > 0, ContinuousClock.now < end, !Task.isCancelled {
             await wake.wait(upTo: min(end - ContinuousClock.now, .milliseconds(100)))
         }
+        try? await store.end(endedFlights)
     }
 
     /// Writes outcomes as long as `body` handles deliveries. For tests.
@@ -177,7 +182,7 @@ package final class SendDispatcher: Service, Sendable {
     @inline(never)
     private func finish(_ started: StartedDelivery, _ disposition: OutcomeDisposition?) {
         if disposition == .lost { slots.lose(started.delivery, now: .now) }
-        if slots.leave(started.delivery) || pipeline.gate.hasClosed { wake.signal() }
+        if slots.leave(started.delivery) || pipeline.gate.hasClosed || endedFlights.hasNew { wake.signal() }
         wakeSlotWaiters()
     }
 }

@@ -8,9 +8,13 @@ extension NewestQueries {
     static let flightLimit = Duration.seconds(30)
     /// A claimed delivery that has not left after this time goes back to the queue: a newer one could be sent before it.
     static let startLimit = Duration.seconds(8)
+    /// After which a delivery is claimed again whose key another transaction has locked.
+    static let lockPause = Duration.seconds(1)
+
+    typealias Claimed = (deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)
 
     /// Which of these claimed deliveries may be attempted; those are in flight now.
-    static func begin(_ claimed: [(deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)]) -> Query {
+    static func begin(_ claimed: [Claimed]) -> Query {
         """
         WITH claimed AS (
             SELECT tokenKey, c.deliveryId, n.version, n.versionsSince, c.expiresAt
@@ -42,11 +46,11 @@ extension NewestQueries {
         """
 
     /// Why the others may not: whether there is a newer one (or was: its row is forgotten a week after the last has expired), else until
-    /// when to wait.
-    static func refusals(_ claimed: [(deliveryId: Int64, keys: NewestKeys, expiresAt: Timestamp)]) -> Query {
+    /// when to wait: for the flight, or for a key that is locked.
+    static func refusals(_ claimed: [Claimed]) -> Query {
         """
         SELECT c.deliveryId, own.deliveryId IS DISTINCT FROM c.deliveryId, (\(replaces("own", "token"))) IS FALSE,
-            coalesce(token.inFlightUntil, clock_timestamp())
+            coalesce(token.inFlightUntil, clock_timestamp() + \(lockPause.inSeconds) * interval '1 second')
         FROM unnest(\(claimed.map(\.deliveryId)), \(claimed.map(\.keys.own)), \(claimed.map(\.keys.token))) AS c(deliveryId, ownKey, tokenKey)
         LEFT JOIN pushNewest own ON own.collapseKey = c.ownKey LEFT JOIN pushNewest token ON token.collapseKey = c.tokenKey
         """
@@ -61,35 +65,50 @@ extension NewestQueries {
     }
 
     /// What an outcome says to the others with its delivery's `collapseId`.
-    struct Ended {
+    struct Ended: Hashable {
         var deliveryId: Int64
         var keys: NewestKeys
         /// Set for one that was not attempted, as another was in flight until then.
         var waitsUntil: Timestamp?
+        /// Set for a flight that is ended later than its outcome was written, to its limit: its delivery may be in flight again.
+        var flightUntil: Timestamp?
     }
 
-    /// Ends the flights of these deliveries and makes due what waited for them. Those that a newer one has replaced, and those whose wait
-    /// is over already, with the time.
-    static func finish(_ outcomes: [Ended], on connection: BlockingConnection) throws -> (replaced: Set<Int64>, due: [Int64: Timestamp]) {
-        guard !outcomes.isEmpty else { return ([], [:]) }
+    /// The rows of these keys. Those of tokens are locked; what another transaction has locked is as it was last committed.
+    static func lock(tokens: [[UInt8]], devices: [[UInt8]] = []) -> Query {
+        """
+        WITH locked AS MATERIALIZED (
+            SELECT collapseKey, deliveryId, inFlight, inFlightUntil FROM pushNewest
+            WHERE collapseKey = ANY(\(tokens)) FOR UPDATE SKIP LOCKED
+        )
+        SELECT *, clock_timestamp(), true FROM locked
+        UNION ALL SELECT collapseKey, deliveryId, inFlight, inFlightUntil, clock_timestamp(), false FROM pushNewest
+        WHERE collapseKey = ANY(\(tokens + devices)) AND collapseKey <> ALL(ARRAY(SELECT collapseKey FROM locked))
+        """
+    }
+
+    /// Ends the flights of these deliveries and makes due what waited for them. Those that a newer one has replaced, those that are due
+    /// earlier than they were to be, with the time, and flights that are to be ended later, as their keys are locked.
+    static func finish(
+        _ outcomes: [Ended],
+        on connection: BlockingConnection
+    ) throws -> (replaced: Set<Int64>, due: [Int64: Timestamp], later: [Ended]) {
+        guard !outcomes.isEmpty else { return ([], [:], []) }
         let tokens = Set(outcomes.map(\.keys.token))
         let devices = Set(outcomes.map(\.keys.own)).subtracting(tokens)
-        // Keys of devices are not locked: a send to many has those of all its devices locked for as long as it takes to store it, and
-        // outcomes of everybody would wait for it. What it has not committed yet is found by the claim of what is now scheduled.
-        let rows = try connection.query(
-            """
-            WITH locked AS (
-                SELECT collapseKey, deliveryId, inFlight, inFlightUntil FROM pushNewest
-                WHERE collapseKey = ANY(\(Array(tokens))) ORDER BY collapseKey FOR UPDATE
-            )
-            SELECT *, clock_timestamp() FROM locked
-            UNION ALL SELECT collapseKey, deliveryId, NULL, NULL, clock_timestamp() FROM pushNewest WHERE collapseKey = ANY(\(Array(devices)))
-            """
-        ).map { try $0.decode(([UInt8], Int64, Int64?, Timestamp?, Timestamp).self) }
-        let known = Dictionary(uniqueKeysWithValues: rows.map { ($0.0, (newest: $0.1, inFlight: $0.2, until: $0.3, now: $0.4)) })
+        // No key is waited for, and those of devices are not locked: a send to many has all of its keys locked for as long as it takes to
+        // store it, and outcomes of everybody would wait for it. What it has not committed yet is found by the claim of what is now
+        // scheduled.
+        let rows = try connection.query(lock(tokens: Array(tokens), devices: Array(devices))).map {
+            try $0.decode(([UInt8], Int64, Int64?, Timestamp?, Timestamp, Bool).self)
+        }
+        let known = Dictionary(
+            uniqueKeysWithValues: rows.map { ($0.0, (newest: $0.1, inFlight: $0.2, until: $0.3, now: $0.4, isLocked: $0.5)) }
+        )
         let ended = Set(outcomes.map(\.deliveryId))
         var replaced: Set<Int64> = []
         var due: [Int64: Timestamp] = [:]
+        var later: [Ended] = []
         var flights: [[UInt8]] = []
         var waiting: [(deliveryId: Int64, until: Timestamp)] = []
         for outcome in outcomes {
@@ -103,11 +122,19 @@ extension NewestQueries {
             }
             guard let token else { continue }
             // The flight may have ended since, or does so in this batch: what ended it did not find this delivery scheduled. It finds only
-            // the newest of the token.
-            if let until = outcome.waitsUntil, !isNewestOfToken || token.until != until || token.inFlight.map(ended.contains) != false {
-                due[outcome.deliveryId] = token.now
+            // the newest of the token. Without the lock nothing of this is certain.
+            if let until = outcome.waitsUntil {
+                if !token.isLocked {
+                    due[outcome.deliveryId] = token.now + lockPause
+                } else if !isNewestOfToken || token.until != until || token.inFlight.map(ended.contains) != false {
+                    due[outcome.deliveryId] = token.now
+                }
             }
-            guard token.inFlight == outcome.deliveryId else { continue }
+            guard token.inFlight == outcome.deliveryId, outcome.flightUntil == nil || outcome.flightUntil == token.until else { continue }
+            guard token.isLocked else {
+                later.append(Ended(deliveryId: outcome.deliveryId, keys: outcome.keys, flightUntil: token.until))
+                continue
+            }
             flights.append(outcome.keys.token)
             if !isNewestOfToken, let until = token.until { waiting.append((token.newest, until)) }
         }
@@ -126,6 +153,6 @@ extension NewestQueries {
         if !flights.isEmpty {
             try connection.executeLater("UPDATE pushNewest SET inFlight = NULL, inFlightUntil = NULL WHERE collapseKey = ANY(\(flights))")
         }
-        return (replaced, due)
+        return (replaced, due, later)
     }
 }

@@ -12,10 +12,13 @@ struct QueueDeliveries: DeliveryKind {
     typealias Outcome = DeliveryOutcome<QueueConsequence>
 
     private let kinds: QueuedKinds
+    private let endedFlights: EndedFlights
     private let logger: Logger
 
-    init(kinds: QueuedKinds = .none, logger: Logger) {
+    /// - Parameter endedFlights: where flights are kept that could not be ended with their outcomes.
+    init(kinds: QueuedKinds = .none, endedFlights: EndedFlights = EndedFlights(), logger: Logger) {
         self.kinds = kinds
+        self.endedFlights = endedFlights
         self.logger = logger
     }
 
@@ -69,7 +72,9 @@ struct QueueDeliveries: DeliveryKind {
                 return ended
             }
         }
-        let (replaced, due) = try NewestQueries.finish(ended, on: connection)
+        let (replaced, due, later) = try NewestQueries.finish(ended, on: connection)
+        // Also if this transaction is not committed: the provider has answered.
+        endedFlights.add(later)
         for index in moves.indices {
             switch moves[index].next {
             case .retry where replaced.contains(moves[index].deliveryId), .blocked where replaced.contains(moves[index].deliveryId):
