@@ -77,6 +77,8 @@ package struct AttemptIngestor: Service {
     /// One timer for all requests: one for each would cost more than storing its attempts.
     private func expire() async {
         while queue.expire() {
+            // Also while no transaction ends.
+            IngestMetrics.waitingRows.record(queue.waitingRows)
             // Cancelled: the writers end, and with them every answer.
             guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
         }
@@ -156,7 +158,6 @@ package struct AttemptIngestor: Service {
     private func answer(_ entries: [IngestQueue.Entry], _ results: [AttemptResult], since start: ContinuousClock.Instant) {
         IngestMetrics.commit.recordNanoseconds((ContinuousClock.now - start).microseconds * 1000)
         IngestMetrics.rowsPerCommit.record(results.count)
-        IngestMetrics.waitingRows.record(queue.waitingRows)
         IngestMetrics.count(results)
         var rest = results[...]
         for entry in entries {
