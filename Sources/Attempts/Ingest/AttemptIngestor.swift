@@ -117,7 +117,7 @@ package struct AttemptIngestor: Service {
                 let start = ContinuousClock.now
                 answer(entries, try store(batch, fresh, lockLimit: queue.lockLimit(of: entries), on: connection), since: start)
             } catch let error as PostgresError where error.code == .lockNotAvailable {
-                setAside(entries, because: error)
+                addLocked(entries, because: error)
             } catch {
                 logger.debug("a batch is written again", metadata: ["error": "\(error)"])
                 return entries
@@ -176,7 +176,7 @@ package struct AttemptIngestor: Service {
             }
             answer(entries, results, since: start)
         } catch let error as PostgresError where error.code == .lockNotAvailable {
-            setAside(entries, because: error)
+            addLocked(entries, because: error)
         } catch let error where entries.count > 1 && !isUnavailable(error) {
             // One request's rows must not fail another's: each on its own.
             for entry in entries { await commit([entry], slot: slot) }
@@ -188,7 +188,7 @@ package struct AttemptIngestor: Service {
     }
 
     /// Of a transaction that met a lock.
-    private func setAside(_ entries: [IngestQueue.Entry], because error: PostgresError) {
+    private func addLocked(_ entries: [IngestQueue.Entry], because error: PostgresError) {
         let refused = queue.addLocked(entries, because: error)
         guard refused > 0 else { return }
         logger.warning("requests that need locks were not stored", metadata: ["requests": "\(refused)", "error": "\(error)"])
