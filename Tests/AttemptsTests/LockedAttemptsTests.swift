@@ -122,7 +122,8 @@ struct LockedAttemptsTests {
             let another = locked.take(now: now, isLast: true)
             #expect(another?.count == nil, "one writer at a time")
             locked.isTaken = false
-            locked.removeLate(now: now + limits.answerWithin + .seconds(600))
+            let dropped = locked.removeLate(now: now + limits.answerWithin + .seconds(600))
+            #expect(dropped == 2 && locked.rows == 0)
             let late = locked.take(now: now, isLast: true)
             #expect(late?.count == nil)
 
@@ -142,7 +143,9 @@ struct LockedAttemptsTests {
             let first = await queue.take()
             queue.addLocked(first, because: PostgresError(.lockNotAvailable, "held"))
             queue.finish(first)
+            #expect(queue.waitingRows == 1, "what waits for a lock waits to be written")
             let locked = await queue.take()
+            #expect(queue.waitingRows == 0)
             #expect(locked.map(\.isLocked) == [true])
             group.addTask { _ = try await queue.submit(batch) }
             let other = await queue.take()
@@ -151,6 +154,33 @@ struct LockedAttemptsTests {
             for entry in locked + other { entry.answer.give(.success([.accepted])) }
             try await group.waitForAll()
         }
+    }
+
+    @Test("when nothing else will come they are tried without a pause, and the writers end when none is left", .timeLimit(.minutes(1)))
+    func closed() async throws {
+        let queue = IngestQueue(limits: IngestLimits())
+        let batch = try Sample.batch([Sample.attempt()])
+        async let answer = queue.submit(batch)
+        // As it comes, alone, and after a pause.
+        for _ in 0..<2 {
+            let taken = await queue.take()
+            queue.addLocked(taken, because: PostgresError(.lockNotAvailable, "held"))
+            queue.finish(taken)
+        }
+        queue.close()
+        let last = await queue.take()
+        #expect(last.map(\.isLocked) == [true])
+        let other = await queue.take()
+        #expect(other.isEmpty, "one writer tries them; another has nothing more to do")
+        queue.addLocked(last, because: PostgresError(.lockNotAvailable, "held"))
+        queue.finish(last)
+        let again = await queue.take()
+        #expect(again.count == 1)
+        for entry in again { entry.answer.give(.success([.accepted])) }
+        queue.finish(again)
+        let none = await queue.take()
+        #expect(none.isEmpty)
+        #expect(try await answer == [.accepted])
     }
 
     @Test("of those that wait for locks there is a limit: who comes then is answered at once")
@@ -173,10 +203,12 @@ struct LockedAttemptsTests {
             let first = await queue.take()
             group.addTask { await submit() }
             let second = await queue.take()
+            var refused: [Int] = []
             for taken in [first, second] {
-                queue.addLocked(taken, because: PostgresError(.lockNotAvailable, "held"))
+                refused.append(queue.addLocked(taken, because: PostgresError(.lockNotAvailable, "held")))
                 queue.finish(taken)
             }
+            #expect(refused == [0, 1])
             let code = try await group.next() ?? nil
             for entry in await queue.take() { entry.answer.give(.success([.accepted])) }
             try await group.waitForAll()

@@ -77,6 +77,8 @@ package struct AttemptIngestor: Service {
     /// One timer for all requests: one for each would cost more than storing its attempts.
     private func expire() async {
         while queue.expire() {
+            // Also while no transaction ends.
+            IngestMetrics.waitingRows.record(queue.waitingRows)
             // Cancelled: the writers end, and with them every answer.
             guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
         }
@@ -115,7 +117,7 @@ package struct AttemptIngestor: Service {
                 let start = ContinuousClock.now
                 answer(entries, try store(batch, fresh, lockLimit: queue.lockLimit(of: entries), on: connection), since: start)
             } catch let error as PostgresError where error.code == .lockNotAvailable {
-                queue.addLocked(entries, because: error)
+                addLocked(entries, because: error)
             } catch {
                 logger.debug("a batch is written again", metadata: ["error": "\(error)"])
                 return entries
@@ -156,7 +158,6 @@ package struct AttemptIngestor: Service {
     private func answer(_ entries: [IngestQueue.Entry], _ results: [AttemptResult], since start: ContinuousClock.Instant) {
         IngestMetrics.commit.recordNanoseconds((ContinuousClock.now - start).microseconds * 1000)
         IngestMetrics.rowsPerCommit.record(results.count)
-        IngestMetrics.waitingRows.record(queue.waitingRows)
         IngestMetrics.count(results)
         var rest = results[...]
         for entry in entries {
@@ -175,7 +176,7 @@ package struct AttemptIngestor: Service {
             }
             answer(entries, results, since: start)
         } catch let error as PostgresError where error.code == .lockNotAvailable {
-            queue.addLocked(entries, because: error)
+            addLocked(entries, because: error)
         } catch let error where entries.count > 1 && !isUnavailable(error) {
             // One request's rows must not fail another's: each on its own.
             for entry in entries { await commit([entry], slot: slot) }
@@ -184,6 +185,14 @@ package struct AttemptIngestor: Service {
             IngestMetrics.failures.increment()
             for entry in entries { entry.answer.give(.failure(error)) }
         }
+    }
+
+    /// Of a transaction that met a lock.
+    private func addLocked(_ entries: [IngestQueue.Entry], because error: PostgresError) {
+        let refused = queue.addLocked(entries, because: error)
+        guard refused > 0 else { return }
+        logger.warning("requests that need locks were not stored", metadata: ["requests": "\(refused)", "error": "\(error)"])
+        IngestMetrics.failures.increment(by: refused)
     }
 
     /// One transaction in one hop, run again when nothing of it can have remained or running it again changes nothing, while a request

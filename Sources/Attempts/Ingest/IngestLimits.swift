@@ -16,3 +16,9 @@ package struct IngestLimits: Sendable {
 
     package init() {}
 }
+
+/// Why a batch was not even queued. Nothing of it was stored.
+enum IngestRefusal: Error, Sendable {
+    case full
+    case shuttingDown
+}

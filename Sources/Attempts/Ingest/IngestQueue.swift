@@ -1,4 +1,4 @@
-import Dispatch
+import Metrics
 import Postgres
 import PushContract
 import Synchronization
@@ -10,65 +10,6 @@ import Synchronization
 ///
 /// Safe to use from any task: one lock around plain state.
 final class IngestQueue: Sendable {
-    /// One request's batch and who waits for its answer.
-    struct Entry: Sendable {
-        var batch: AttemptBatch
-        var answer: Answer
-        /// It met a lock, and is tried apart from the others.
-        var isLocked = false
-    }
-
-    /// Who waits for an entry's answer, and until when. Answered once: by the writer, or when the time is over, whichever comes first.
-    final class Answer: Sendable {
-        let end: ContinuousClock.Instant
-        private let continuation: Mutex<CheckedContinuation<[AttemptResult], any Error>?>
-
-        init(_ continuation: CheckedContinuation<[AttemptResult], any Error>, end: ContinuousClock.Instant) {
-            self.continuation = Mutex(continuation)
-            self.end = end
-        }
-
-        var isGiven: Bool { continuation.withLock { $0 == nil } }
-
-        func give(_ result: Result<[AttemptResult], any Error>) { continuation.withLock { $0.take() }?.resume(with: result) }
-    }
-
-    /// A writer without work: a task that waits, or the thread of a connection that it keeps meanwhile.
-    private enum IdleWriter {
-        case task(CheckedContinuation<[Entry], Never>)
-        case thread(Handover)
-
-        func wake(with entries: [Entry]) {
-            switch self {
-            case .task(let continuation): continuation.resume(returning: entries)
-            case .thread(let handover): handover.give(entries)
-            }
-        }
-    }
-
-    /// Passes entries to a thread that waits for them.
-    ///
-    /// `@unchecked Sendable`: written once before the signal, read once after it.
-    private final class Handover: @unchecked Sendable {
-        private let signal = DispatchSemaphore(value: 0)
-        private var entries: [Entry] = []
-
-        func give(_ entries: [Entry]) {
-            self.entries = entries
-            signal.signal()
-        }
-
-        func wait() -> [Entry] {
-            signal.wait()
-            return entries
-        }
-
-        /// Nil: none came in this time.
-        func wait(upTo limit: Duration) -> [Entry]? {
-            signal.wait(timeout: .now() + .microseconds(Int(limit.microseconds))) == .success ? entries : nil
-        }
-    }
-
     private struct State {
         var waiting: [Entry] = []
         var locked = LockedEntries()
@@ -91,7 +32,7 @@ final class IngestQueue: Sendable {
     private static let distributedWaitLimit = Duration.milliseconds(200)
     /// How long a transaction waits for a lock: longer than a commit usually takes.
     private static let lockLimit = Duration.milliseconds(100)
-    /// The same for what has met one: many that need locks are found out in a short time.
+    /// The same for what has met one: short, since those that are tried after it wait meanwhile.
     private static let lockProbe = Duration.milliseconds(10)
 
     private let limits: IngestLimits
@@ -115,10 +56,11 @@ final class IngestQueue: Sendable {
     /// How long a transaction of these waits for a lock. Nil: as long as a statement may take.
     func lockLimit(of entries: [Entry]) -> Duration? {
         guard state.withLock({ $0.limitsLocks }) else { return nil }
-        return entries.contains(where: \.isLocked) ? Self.lockProbe : Self.lockLimit
+        return entries.first?.isLocked == true ? Self.lockProbe : Self.lockLimit
     }
 
-    var waitingRows: Int { state.withLock { $0.rows } }
+    /// Also those that wait for locks.
+    var waitingRows: Int { state.withLock { $0.rows + $0.locked.rows } }
 
     /// Whether a request with that much body would be refused now: asked before the body is read. Nil: the length is not known.
     func refusal(bodyBytes: Int?) -> IngestRefusal? {
@@ -156,16 +98,17 @@ final class IngestQueue: Sendable {
     /// has waited long enough for another one or for a lock, which nothing else triggers without further arrivals. False when no answer is
     /// due any more and none will be.
     func expire(now: ContinuousClock.Instant = .now) -> Bool {
-        let (expired, goesOn) = state.withLock { state in
+        let (expired, givenUp, goesOn) = state.withLock { state in
             let expired = state.answers.filter { $0.end <= now && !$0.isGiven }
             state.answers.removeAll { $0.end <= now || $0.isGiven }
             state.waiting.removeAll { $0.answer.end <= now }
-            state.locked.removeLate(now: now)
+            let givenUp = state.locked.removeLate(now: now)
             state.rows = state.waiting.reduce(0) { $0 + $1.batch.count }
             state.bytes = state.waiting.reduce(0) { $0 + $1.batch.byteCount }
             wakeWriter(&state, now: now)
-            return (expired, !state.isClosed || !state.answers.isEmpty)
+            return (expired, givenUp, !state.isClosed || !state.answers.isEmpty)
         }
+        IngestMetrics.failures.increment(by: givenUp)
         for answer in expired {
             answer.give(.failure(PostgresError(.callTimeout, "the attempts were not stored within \(limits.answerWithin)")))
         }
@@ -205,12 +148,15 @@ final class IngestQueue: Sendable {
     func finish(_ done: [Entry]) { state.withLock { finish(done, &$0) } }
 
     private func finish(_ done: [Entry], _ state: inout State) {
-        if done.contains(where: \.isLocked) { state.locked.isTaken = false } else { state.activeWriters -= 1 }
+        if done.first?.isLocked == true { state.locked.isTaken = false } else { state.activeWriters -= 1 }
     }
 
     /// Of a transaction that met a lock, before `finish`: its entries are tried again apart from the others, until they are late. Those
     /// that are, and those for which there is no space, are answered with the error.
-    func addLocked(_ entries: [Entry], because error: PostgresError) {
+    ///
+    /// - Returns: how many were answered.
+    @discardableResult
+    func addLocked(_ entries: [Entry], because error: PostgresError) -> Int {
         let refused = state.withLock { state in
             let now = ContinuousClock.now
             let inTime = entries.filter { $0.answer.end > now && !$0.answer.isGiven }
@@ -218,6 +164,7 @@ final class IngestQueue: Sendable {
             return entries.filter { $0.answer.end <= now }
         }
         for entry in refused { entry.answer.give(.failure(error)) }
+        return refused.count
     }
 
     private func takeOrWait(_ state: inout State, as writer: IdleWriter) -> [Entry]? {
@@ -274,10 +221,4 @@ final class IngestQueue: Sendable {
         }
         for writer in writers { writer.wake(with: []) }
     }
-}
-
-/// Why a batch was not even queued. Nothing of it was stored.
-enum IngestRefusal: Error, Sendable {
-    case full
-    case shuttingDown
 }

@@ -16,7 +16,7 @@ struct LockedEntries {
     static let pause = Duration.milliseconds(100)
 
     private var groups: [Group] = []
-    private var rows = 0
+    private(set) var rows = 0
     private var bytes = 0
     /// A writer tries one of them now.
     var isTaken = false
@@ -56,12 +56,14 @@ struct LockedEntries {
         return group.entries
     }
 
-    /// Drops what has been answered, or will be now, as its time is over.
-    mutating func removeLate(now: ContinuousClock.Instant) {
-        guard !groups.isEmpty else { return }
+    /// Drops what has been answered, or will be now, as its time is over. Returns how many requests that is.
+    mutating func removeLate(now: ContinuousClock.Instant) -> Int {
+        guard !groups.isEmpty else { return 0 }
+        let count = groups.reduce(0) { $0 + $1.entries.count }
         for index in groups.indices { groups[index].entries.removeAll { $0.answer.end <= now } }
         groups.removeAll { $0.entries.isEmpty }
         rows = groups.reduce(0) { $0 + $1.rows }
         bytes = groups.reduce(0) { $0 + $1.bytes }
+        return count - groups.reduce(0) { $0 + $1.entries.count }
     }
 }

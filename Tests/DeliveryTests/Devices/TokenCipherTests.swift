@@ -48,6 +48,18 @@ struct TokenCipherTests {
         }
     }
 
+    @Test("a key id of the greatest length is read back from the bytes")
+    func longestKeyId() throws {
+        let id = String(repeating: "k", count: 32)
+        let cipher = TokenCipher(.random(id: id))
+        let encrypted = try cipher.encryptedBytes(of: token, as: .delivery)
+        #expect(encrypted.starts(with: [1, 32] + id.utf8))
+        #expect(try cipher.decrypt(encrypted, as: .delivery, hash: token.hash) == token)
+        #expect(throws: TokenCipherError.unknownKey(id)) {
+            try TokenCipher(.random(id: "k")).decrypt(encrypted, as: .delivery, hash: token.hash)
+        }
+    }
+
     @Test(
         "an even number of lower-case hex digits is encrypted as the bytes that it stands for; every token comes back as it was",
         arguments: [
