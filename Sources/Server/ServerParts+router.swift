@@ -22,7 +22,8 @@ extension ServerParts {
         )
         let sessions = Sessions(
             keys: keys,
-            pool: pools.readers,
+            pool: pools.ingest,
+            readers: pools.readers,
             isSecure: configuration.externalURL.hasPrefix("https:"),
             limits: configuration.sessionLimits
         )

@@ -10,15 +10,24 @@ package struct Sessions: Sendable {
     private let keys: KeyAuthenticator
     private let pool: PostgresPool
     private let store: SessionStore
+    private let readers: SessionStore
     private let tickets: SignInTickets
     private let cookie: SessionCookie
     private let limits: SessionLimits
 
-    package init(keys: KeyAuthenticator, pool: PostgresPool, isSecure: Bool, limits: SessionLimits = SessionLimits()) {
+    /// - Parameter readers: for pages. Who acts on an alert does not wait for what others read.
+    package init(
+        keys: KeyAuthenticator,
+        pool: PostgresPool,
+        readers: PostgresPool? = nil,
+        isSecure: Bool,
+        limits: SessionLimits = SessionLimits()
+    ) {
         self.keys = keys
         self.pool = pool
         self.limits = limits
         store = SessionStore(pool)
+        self.readers = SessionStore(readers ?? pool)
         tickets = SignInTickets(pool)
         cookie = SessionCookie(isSecure: isSecure, limits: limits)
     }
@@ -46,6 +55,7 @@ package struct Sessions: Sendable {
 
     /// Who makes this request; nil without a session's cookie, and for a session that has ended.
     func caller(of request: Request, now: Timestamp) async throws -> Caller? {
+        let store = request.method == .get || request.method == .head ? readers : store
         guard let secret = cookie.secret(of: request), let session = try await store.find(secret: secret),
             session.end(limits, now: now) == nil, let key = try await keys.activeKey(id: session.keyId, now: now),
             session.bootstrapProof == keys.bootstrapProof(keyId: key.id, sessionSecret: secret)

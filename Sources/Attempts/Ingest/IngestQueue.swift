@@ -31,9 +31,9 @@ final class IngestQueue: Sendable {
     /// How long a distributed transaction, which takes longer, is waited for before a second one begins.
     private static let distributedWaitLimit = Duration.milliseconds(200)
     /// How long a transaction waits for a lock: longer than a commit usually takes.
-    private static let lockLimit = Duration.milliseconds(100)
+    private static let lockLimit = Duration.milliseconds(250)
     /// The same for what has met one: short, since those that are tried after it wait meanwhile.
-    private static let lockProbe = Duration.milliseconds(10)
+    private static let lockProbe = Duration.milliseconds(50)
 
     private let limits: IngestLimits
     private let state: Mutex<State>

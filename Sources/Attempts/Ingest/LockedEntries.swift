@@ -20,6 +20,8 @@ struct LockedEntries {
     private var bytes = 0
     /// A writer tries one of them now.
     var isTaken = false
+    /// New ones and those that were tried take turns: however many come, a lock that is free again is found.
+    private var wasNew = false
 
     /// Adds what a transaction consisted of. False where that would be more than half of what may wait otherwise; one is always let in.
     mutating func add(_ entries: [IngestQueue.Entry], limits: IngestLimits, now: ContinuousClock.Instant) -> Bool {
@@ -48,7 +50,9 @@ struct LockedEntries {
     mutating func take(now: ContinuousClock.Instant, isLast: Bool) -> [IngestQueue.Entry]? {
         guard !isTaken, !groups.isEmpty else { return nil }
         let new = groups.firstIndex { $0.retryAt == nil }
-        guard let index = new ?? groups.firstIndex(where: { isLast || $0.retryAt.map { $0 <= now } ?? true }) else { return nil }
+        let due = groups.firstIndex { $0.retryAt.map { isLast || $0 <= now } ?? false }
+        guard let index = wasNew ? due ?? new : new ?? due else { return nil }
+        wasNew = index == new
         let group = groups.remove(at: index)
         rows -= group.rows
         bytes -= group.bytes
