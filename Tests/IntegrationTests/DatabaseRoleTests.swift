@@ -186,7 +186,8 @@ extension WholeService {
                 try await withLogin("pushwatch_alerter", database) { login in
                     let pool = PostgresPool(configuration: PostgresConfiguration(url: login.url, maxConnections: 1), logger: .silent)
                     defer { pool.close() }
-                    #expect(try await SendStore(pool: pool, record: { _, _ in }).backlog().queues.isEmpty)
+                    let backlog = try await SendStore(pool: pool, record: { _, _ in }).backlog()
+                    #expect(backlog.queues.isEmpty)
                 }
             }
         }

@@ -164,4 +164,20 @@ struct SentTogetherTests {
             #expect(try await faults().isEmpty)
         }
     }
+
+    @Test("those of a user who is erased are found by the user, however many deliveries there are and while some are leased")
+    func erasurePlan() async throws {
+        try await SendingBench.with { bench in
+            try await bench.fill(20_000)
+            #expect(try await !bench.claim().isEmpty)
+            try await bench.pool.execute("ANALYZE pushDeliveries, pushLeases, pushReady")
+            let lines = try await bench.pool.performTransaction { connection in
+                // As in the sessions that erase.
+                try connection.execute("SET LOCAL enable_seqscan = off")
+                return try connection.query("EXPLAIN (COSTS OFF) \(SendErasure.sentTogether("ann"))").map { try $0.decode(String.self) }
+            }
+            let plan = lines.joined(separator: "\n")
+            #expect(plan.contains("pushdeliveries_uid"), "\(plan)")
+        }
+    }
 }
