@@ -128,7 +128,7 @@ struct CookbookTests {
                 #"(2,u-2,d-2,fcm,android.app,failed,3,auth,THIRD_PARTY_AUTH_ERROR,"2026-03-10 10:00:00+00","2026-03-10 10:00:02+00",)"#,
                 #"(3,u-3,d-3,fcm,android.app,scheduled,1,network,,"2026-03-10 10:00:00+00",,"2026-03-10 10:05:00+00")"#,
                 #"(4,u-4,d-4,fcm,android.app,sending,0,,,"2026-03-10 10:00:00+00",,)"#,
-                #"(5,u-5,d-5,fcm,android.app,ready,,,,"2026-03-10 10:00:00+00",,)"#,
+                #"(5,u-5,d-5,fcm,android.app,ready,0,,,"2026-03-10 10:00:00+00",,)"#,
             ]
         ),
         Dish("stuckInQueued", [#"(android.app,fcm,android,1,"2026-03-10 09:00:00+00","2026-03-10 09:00:00+00")"#]),
