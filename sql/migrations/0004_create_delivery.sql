@@ -4,8 +4,8 @@
 --
 -- A send has one delivery for each device; starts and ends of Live Activities are deliveries, too. A delivery is in exactly one of five
 -- places: pushReady, pushScheduled, pushLeases (in pushLeasedDeliveries), pushFinished (a view of pushFinishedSingles and pushOutcomes) or
--- pushDead. Rows of pushReady are only inserted and deleted, in order within a queue, and can all be claimed now. Thus a claim reads a short
--- range of its primary key, regardless of how much else is stored and which old snapshots are open.
+-- pushDead. Rows of pushReady are only inserted and deleted, in order within a queue, and can all be claimed now. Thus a claim reads a
+-- short range of its primary key, regardless of how much else is stored and which old snapshots are open.
 --
 -- The send gate reads pushCircuits, pushRateLimitPauses and pushThrottles.
 
@@ -376,8 +376,8 @@ CREATE TABLE pushOutcomes (
     outcomes  text        NOT NULL,
     -- How many events: at most 250. A transaction with more writes several rows.
     count     integer     NOT NULL,
-    -- Deliveries of sends that were sent together at their first attempt, in ascending order: pushFinished has them from here. Such a row has
-    -- no events in outcomes. Each array has one element per delivery; the ids of attempts are 64 hex digits, here as bytes.
+    -- Deliveries of sends that were sent together at their first attempt, in ascending order: pushFinished has them from here. Such a row
+    -- has no events in outcomes. Each array has one element per delivery; the ids of attempts are 64 hex digits, here as bytes.
     sent           bigint[],
     sentQueues     integer[],
     sentAttemptIds bytea[],

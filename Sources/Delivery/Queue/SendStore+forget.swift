@@ -10,8 +10,8 @@ extension SendStore {
     /// Removes sends older than `age`, with their deliveries and outcomes; whether there may be more. Their attempts have a retention of
     /// their own.
     ///
-    /// Anything older than `minimumRetention` is over, whatever state it is left in. One with dead letters that were retried lives longer; it
-    /// stays for another day, when its last attempt has ended.
+    /// Anything older than `minimumRetention` is over, whatever state it is left in. One with dead letters that were retried lives longer;
+    /// it stays for another day, when its last attempt has ended.
     package func forget(olderThan age: Duration, limit: Int = SendStore.forgetLimit) async throws -> Bool {
         let age = max(age, SendStore.minimumRetention)
         return try await pool.performTransaction { connection in

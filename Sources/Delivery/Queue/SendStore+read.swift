@@ -66,7 +66,7 @@ enum ReadQueries {
         SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app, \(state), \(attempts),
             coalesce(x.reasonCode, s.reasonCode), x.providerErrorCode, coalesce(f.providerMessageId, g.messageId),
             CASE WHEN s.circuitId IS NULL THEN s.runAt END, coalesce(f.finishedAt, x.finishedAt, g.writtenAt)
-        \(places)
+        \(tables)
         LEFT JOIN LATERAL (
             \(SentTogether.row(
                 "o.writtenAt, o.sentMessageIds[array_position(o.sent, d.deliveryId)] AS messageId",
@@ -80,7 +80,7 @@ enum ReadQueries {
 
     /// Of all deliveries of a send, which may be millions.
     static func counts(of sendId: String) -> Query {
-        "\(late) SELECT \(state), count(*), sum(\(attempts))::bigint \(places) WHERE d.sendId = \(sendId) GROUP BY 1"
+        "\(late) SELECT \(state), count(*), sum(\(attempts))::bigint \(tables) WHERE d.sendId = \(sendId) GROUP BY 1"
     }
 
     /// In leases that have run out and that nobody has taken over yet, which are few.
@@ -112,7 +112,7 @@ enum ReadQueries {
                 ELSE 'queued' END
         """
 
-    private static let places: Query = """
+    private static let tables: Query = """
         FROM pushDeliveries d
         LEFT JOIN pushFinishedSingles f ON f.deliveryId = d.deliveryId
         LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId
