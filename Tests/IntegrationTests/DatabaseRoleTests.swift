@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import Logging
 import Postgres
@@ -175,6 +176,18 @@ extension WholeService {
                 try await withLogin(group, database) { login in
                     let connection = try await PostgresConnection.connect(PostgresConfiguration(url: login.url))
                     try await connection.executeScript("SELECT * FROM subjectSources")
+                }
+            }
+        }
+
+        @Test("who samples the queue for alerts may read its backlog")
+        func backlog() async throws {
+            try await withDatabaseURL { database in
+                try await withLogin("pushwatch_alerter", database) { login in
+                    let pool = PostgresPool(configuration: PostgresConfiguration(url: login.url, maxConnections: 1), logger: .silent)
+                    defer { pool.close() }
+                    let backlog = try await SendStore(pool: pool, record: { _, _ in }).backlog()
+                    #expect(backlog.queues.isEmpty)
                 }
             }
         }

@@ -20,7 +20,7 @@ extension WholeService {
                         try await blocker.execute("LOCK TABLE alerts")
                         try await withServer(ServerConfiguration.bare(database)) { url in
                             try await eventually("a backtest hangs") {
-                                try await blocker.query(
+                                try await pool.query(
                                     """
                                     SELECT count(*) = 1 FROM pg_stat_activity
                                     WHERE datname = current_database() AND wait_event_type = 'Lock'

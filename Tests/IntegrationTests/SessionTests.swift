@@ -80,7 +80,7 @@ extension WholeService {
                             async let page = api.call("GET", "/alerts", headers: [("Cookie", cookie)]).status
                             var waiting: [String] = []
                             try await eventually("the session is read") {
-                                waiting = try await blocker.query(
+                                waiting = try await pool.query(
                                     """
                                     SELECT application_name FROM pg_stat_activity
                                     WHERE datname = current_database() AND wait_event_type = 'Lock'

@@ -374,10 +374,10 @@ CREATE TABLE pushOutcomes (
     -- JSON: an array of objects with event, sendId and what belongs to the event. docs/openapi.yaml, SendOutcome. Written for each send and
     -- hardly ever read, so it is not parsed when it is written.
     outcomes  text        NOT NULL,
-    -- How many events, sent included: at most 250. A transaction with more writes several rows.
+    -- How many events: at most 250. A transaction with more writes several rows.
     count     integer     NOT NULL,
-    -- Deliveries of sends that were sent together at their first attempt, in ascending order: pushFinished has them from here. Their events
-    -- follow those in outcomes. Each array has one element per delivery; the ids of attempts are 64 hex digits, here as bytes.
+    -- Deliveries of sends that were sent together at their first attempt, in ascending order: pushFinished has them from here. Such a row
+    -- has no events in outcomes. Each array has one element per delivery; the ids of attempts are 64 hex digits, here as bytes.
     sent           bigint[],
     sentQueues     integer[],
     sentAttemptIds bytea[],
@@ -408,8 +408,8 @@ ALTER TABLE pushOutcomes ALTER COLUMN sentAttemptIds SET STORAGE EXTERNAL, ALTER
     ALTER COLUMN sentMessageIds SET STATISTICS 0;
 
 COMMENT ON TABLE pushOutcomes IS
-    'Outcomes of sends, in the order of GET /sends/outcomes, one row per transaction. Internal: pushFinished and pushDeliveryStates read it.';
-COMMENT ON COLUMN pushOutcomes.writtenAt IS 'When the transaction wrote it.';
+    'Outcomes of sends, in the order of GET /sends/outcomes. Internal: pushFinished and pushDeliveryStates read it.';
+COMMENT ON COLUMN pushOutcomes.writtenAt IS 'When it was written.';
 COMMENT ON COLUMN pushOutcomes.sent IS
     'Deliveries that were sent together at their first attempt, in ascending order; NULL if the row has none.';
 COMMENT ON COLUMN pushOutcomes.firstSent IS 'The first of them.';
@@ -438,17 +438,20 @@ CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
            -- A delivery is in exactly one of five places. If its lease has run out, it is ready.
            CASE WHEN finished.deliveryId IS NOT NULL THEN finished.outcome
                 WHEN dead.deliveryId IS NOT NULL THEN dead.outcome
-                WHEN sent.writtenAt IS NOT NULL THEN 'sent'
                 WHEN leased.deliveryId IS NOT NULL THEN 'sending'
                 WHEN scheduled.circuitId IS NOT NULL THEN 'blocked'
                 WHEN scheduled.deliveryId IS NOT NULL THEN 'scheduled'
-                -- Outcomes are kept for 30 days at least, and nothing waits for as long.
-                WHEN ready.deliveryId IS NULL AND delivery.createdAt < statement_timestamp() - interval '30 days' THEN 'sent'
+                WHEN together.isSent THEN 'sent'
                 ELSE 'ready' END AS state,
            coalesce(finished.attempts, dead.attempts, scheduled.attemptNumber - 1, ready.attemptNumber - 1, leased.attemptNumber - 1,
-               CASE WHEN sent.writtenAt IS NOT NULL THEN 1 END) AS attempts,
+               CASE WHEN together.isSent THEN 1 END) AS attempts,
            coalesce(dead.reasonCode, scheduled.reasonCode) AS reasonCode, dead.providerErrorCode,
-           coalesce(finished.finishedAt, dead.finishedAt, sent.writtenAt) AS finishedAt,
+           -- Looked up only where it is asked for: numbers of deliveries that are sent together are near each other.
+           coalesce(finished.finishedAt, dead.finishedAt, CASE WHEN together.isSent THEN (
+               SELECT outcomes.writtenAt FROM pushOutcomes AS outcomes
+               WHERE outcomes.lastSent >= delivery.deliveryId AND outcomes.lastSent < delivery.deliveryId + 16384
+                 AND outcomes.firstSent <= delivery.deliveryId AND delivery.deliveryId = ANY (outcomes.sent)
+               ORDER BY outcomes.lastSent LIMIT 1) END) AS finishedAt,
            CASE WHEN scheduled.circuitId IS NULL THEN scheduled.runAt END AS nextAttemptAt
     FROM pushDeliveries AS delivery
     LEFT JOIN pushFinishedSingles AS finished ON finished.deliveryId = delivery.deliveryId
@@ -456,16 +459,15 @@ CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
     LEFT JOIN pushScheduled AS scheduled ON scheduled.deliveryId = delivery.deliveryId
     LEFT JOIN pushReady AS ready ON ready.deliveryId = delivery.deliveryId
     LEFT JOIN pushLeasedDeliveries AS leased ON leased.deliveryId = delivery.deliveryId AND leased.leaseUntil > statement_timestamp()
-    LEFT JOIN LATERAL (
-        -- Deliveries that are sent together have numbers of one range: the first row that may have a delivery is nearly always the one.
-        SELECT outcomes.writtenAt FROM pushOutcomes AS outcomes
-        WHERE finished.deliveryId IS NULL AND dead.deliveryId IS NULL AND scheduled.deliveryId IS NULL AND ready.deliveryId IS NULL
-          AND outcomes.lastSent >= delivery.deliveryId AND outcomes.lastSent < delivery.deliveryId + 16384
-          AND outcomes.firstSent <= delivery.deliveryId AND delivery.deliveryId = ANY (outcomes.sent)
-        ORDER BY outcomes.lastSent LIMIT 1
-    ) AS sent ON true;
+    CROSS JOIN LATERAL (
+        -- What is in no other place was sent with others. Leases that have run out, which are few, are read once.
+        SELECT finished.deliveryId IS NULL AND dead.deliveryId IS NULL AND scheduled.deliveryId IS NULL AND ready.deliveryId IS NULL
+            AND leased.deliveryId IS NULL AND delivery.deliveryId NOT IN (
+                SELECT late.deliveryId FROM pushLeasedDeliveries AS late WHERE late.leaseUntil <= statement_timestamp()
+            ) AS isSent
+    ) AS together;
 
-COMMENT ON VIEW pushDeliveryStates IS 'One row per delivery, with its state.';
+COMMENT ON VIEW pushDeliveryStates IS 'One row per delivery, with its state. Of many deliveries it is read quickly without finishedAt, which is looked up for each that was sent.';
 COMMENT ON COLUMN pushDeliveryStates.deliveryId IS 'Number of the delivery.';
 COMMENT ON COLUMN pushDeliveryStates.sendId IS 'The send; NULL for a delivery of Live Activities.';
 COMMENT ON COLUMN pushDeliveryStates.kind IS 'liveStart, liveEnd or liveAlert, as in pushDeliveries; NULL for a delivery of a send.';
@@ -483,7 +485,7 @@ COMMENT ON COLUMN pushDeliveryStates.reasonCode IS
     'Reason of the last failed attempt; NULL if there is none, or if the delivery is ready, sending, or ended otherwise than in pushDead.';
 COMMENT ON COLUMN pushDeliveryStates.providerErrorCode IS
     'Code of the last failed attempt of a delivery in pushDead; otherwise NULL.';
-COMMENT ON COLUMN pushDeliveryStates.finishedAt IS 'When it ended; NULL if it has not.';
+COMMENT ON COLUMN pushDeliveryStates.finishedAt IS 'When it ended; NULL if it has not, or if its outcome is forgotten.';
 COMMENT ON COLUMN pushDeliveryStates.nextAttemptAt IS 'When it can be claimed; NULL unless it is scheduled.';
 
 -- One row.

@@ -80,7 +80,7 @@ BEGIN
                 WHEN 'pushwatch_alerter' THEN CASE
                     WHEN target.isView OR target.name IN ('schemamigrations', 'attemptrollups', 'attemptlatencies', 'deactivationlimiters',
                             'foldedlabeldays', 'attemptimports')
-                        OR target.name ~ '^push(queues|queuesamples|ready|scheduled|leases|finishedsingles|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
+                        OR target.name ~ '^push(queues|queuesamples|ready|scheduled|leases|dead|throttles|circuits|ratelimitpauses)$' THEN 'SELECT'
                     WHEN target.name IN ('writerheartbeats', 'alertmarks') THEN 'SELECT, DELETE'
                     WHEN target.name = 'auditentries' THEN 'INSERT'
                     WHEN target.name = 'instances' THEN 'SELECT, INSERT, UPDATE, DELETE'

@@ -141,10 +141,11 @@ package final class SendDispatcher: Service, Sendable {
         }
     }
 
-    /// Tries that take long keep their leases; those of a process that died run out.
+    /// Tries that take long keep their leases; those of a process that died run out. Often enough that a lease of which outcomes are being
+    /// written at some of these moments, so that it is left out, is renewed at another one.
     private func renewLeases() async {
         while !Task.isCancelled {
-            try? await Task.sleep(for: configuration.lease / 3)
+            try? await Task.sleep(for: configuration.lease / 12)
             do {
                 _ = try await store.renew(slots.leases, lease: configuration.lease)
             } catch is CancellationError {

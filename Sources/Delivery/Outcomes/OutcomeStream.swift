@@ -152,7 +152,7 @@ package struct OutcomeStream: Sendable {
                     SELECT * FROM jsonb_array_elements(s.outcomes::jsonb) WITH ORDINALITY AS e(outcome, index)
                     UNION ALL
                     SELECT jsonb_build_object('event', 'sent', 'deliveryId', deliveryId, 'attempts', 1,
-                        'attemptId', encode(attemptId, 'hex'), 'providerMessageId', messageId), s.count - cardinality(s.sent) + index
+                        'attemptId', encode(attemptId, 'hex'), 'providerMessageId', messageId), index
                     FROM unnest(s.sent, s.sentAttemptIds, s.sentMessageIds) WITH ORDINALITY AS t(deliveryId, attemptId, messageId, index)
                 ) e
                 LEFT JOIN LATERAL (

@@ -95,33 +95,29 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
         self.connection = connection
         count = batch.count
         now = batch.indices.map { batch[$0].at }.max() ?? .now()
-        var released: [Int64: [Int64]] = [:]
-        for index in batch.indices {
-            guard let lease = batch[index].lease, !ending.contains(lease.leaseToken) else { continue }
-            released[lease.leaseToken, default: []].append(lease.deliveryId)
-        }
+        var released = batch.indices.compactMap { batch[$0].lease }.filter { !ending.contains($0.leaseToken) }
         guard !released.isEmpty || !ending.isEmpty else {
             outcomes = batch
             indexes = Array(batch.indices)
             return
         }
-        var written: Set<Int64> = []
+        var written: [Int64: Set<Int64>] = [:]
+        func isWritten(_ lease: DeliveryLease) -> Bool { written[lease.leaseToken]?.contains(lease.deliveryId) == true }
         if mayBeWritten, !released.isEmpty {
             // Not in the leases that end: had the earlier try been committed, they would not be there.
+            let tokens = Set(released.map(\.leaseToken)).sorted()
             for row in try connection.query(
-                "SELECT leaseToken, released FROM pushLeases WHERE leaseToken = ANY(\(released.keys.sorted())) FOR NO KEY UPDATE"
+                "SELECT leaseToken, released FROM pushLeases WHERE leaseToken = ANY(\(tokens)) FOR NO KEY UPDATE"
             ) {
                 let (leaseToken, earlier) = try row.decode((Int64, [Int64]).self)
-                written.formUnion(Set(earlier).intersection(released[leaseToken] ?? []))
+                written[leaseToken] = Set(earlier)
             }
-            for leaseToken in released.keys { released[leaseToken]?.removeAll(where: written.contains) }
+            released.removeAll(where: isWritten)
         }
-        let valid = Set(
-            try connection.query(Self.release(released, ending: ending)).map { try $0.decode(Int64.self) }
-        )
+        let valid = Set(try connection.query(Self.release(released, ending: ending)).map { try $0.decode(Int64.self) })
         indexes = batch.indices.filter { index in
             guard let lease = batch[index].lease else { return true }
-            return valid.contains(lease.leaseToken) && !written.contains(lease.deliveryId)
+            return valid.contains(lease.leaseToken) && !isWritten(lease)
         }
         outcomes = indexes.map { batch[$0] }
     }
@@ -129,21 +125,19 @@ private struct OutcomeTransaction<Kind: DeliveryKind> {
     /// The leases that are there. Who takes a lease over locks it against both.
     ///
     /// By `ANY`, so that they are looked up: next to an old snapshot a join may come to read all that was deleted.
-    private static func release(_ deliveries: [Int64: [Int64]], ending: [Int64]) -> Query {
-        let leases = deliveries.sorted { $0.key < $1.key }
-        // No lease has the token 0.
-        let padded = leases.map { (token: $0.key, deliveries: $0.value) } + Array(repeating: (0, []), count: max(0, 4 - leases.count))
-        var released: Query = "CASE leaseToken"
-        for lease in padded { released = "\(released) WHEN \(lease.token) THEN \(lease.deliveries)" }
-        return """
-            WITH ended AS (
-                DELETE FROM pushLeases WHERE leaseToken = ANY(\(array(ending))) RETURNING leaseToken
-            ), kept AS (
-                UPDATE pushLeases SET released = released || \(released) END WHERE leaseToken = ANY(\(array(leases.map(\.key))))
-                RETURNING leaseToken
+    private static func release(_ deliveries: [DeliveryLease], ending: [Int64]) -> Query {
+        """
+        WITH ended AS (
+            DELETE FROM pushLeases WHERE leaseToken = ANY(\(array(ending))) RETURNING leaseToken
+        ), kept AS (
+            UPDATE pushLeases l SET released = released || ARRAY(
+                SELECT deliveryId FROM unnest(\(deliveries.map(\.leaseToken)), \(deliveries.map(\.deliveryId))) AS t(token, deliveryId)
+                WHERE token = l.leaseToken
             )
-            SELECT leaseToken FROM ended UNION ALL SELECT leaseToken FROM kept
-            """
+            WHERE leaseToken = ANY(\(array(Set(deliveries.map(\.leaseToken)).sorted()))) RETURNING leaseToken
+        )
+        SELECT leaseToken FROM ended UNION ALL SELECT leaseToken FROM kept
+        """
     }
 
     /// Few tokens as an array of a length that PostgreSQL knows: one of unknown length counts as ten, so that each execution would be

@@ -129,10 +129,7 @@ private enum BacklogQueries {
             SELECT queue, count(*) AS sending FROM pushLeasedDeliveries GROUP BY queue
         ), ended AS (
             SELECT queue, count(*) FILTER (WHERE attempts < 2) AS ended, count(*) FILTER (WHERE attempts > 1) AS retriesEnded FROM (
-                SELECT unnest(sentQueues) AS queue, 1 AS attempts FROM pushOutcomes
-                WHERE writtenAt > statement_timestamp() - interval '60 seconds'
-                UNION ALL
-                SELECT queue, attempts FROM pushFinishedSingles WHERE finishedAt > statement_timestamp() - interval '60 seconds'
+                SELECT queue, attempts FROM pushFinished WHERE finishedAt > statement_timestamp() - interval '60 seconds'
                 UNION ALL
                 SELECT queue, attempts FROM pushDead WHERE finishedAt > statement_timestamp() - interval '60 seconds'
             ) e GROUP BY queue

@@ -32,14 +32,17 @@ enum SendErasure {
     }
 
     /// What was sent with others is in no table of its own.
-    private static func sentTogether(_ userId: String) -> Query {
+    ///
+    /// With a condition on leases that an index can be read by: where sequential scans are off, one would cost so much that all other costs
+    /// are the same, and all deliveries would be read.
+    static func sentTogether(_ userId: String) -> Query {
         """
         SELECT deliveryId FROM pushDeliveries d WHERE uid = \(userId) AND kind IS NULL
             AND NOT EXISTS (SELECT FROM pushFinishedSingles f WHERE f.deliveryId = d.deliveryId)
             AND NOT EXISTS (SELECT FROM pushDead x WHERE x.deliveryId = d.deliveryId)
             AND NOT EXISTS (SELECT FROM pushScheduled s WHERE s.deliveryId = d.deliveryId)
             AND NOT EXISTS (SELECT FROM pushReady r WHERE r.deliveryId = d.deliveryId)
-            AND deliveryId NOT IN (SELECT deliveryId FROM pushLeasedDeliveries)
+            AND deliveryId NOT IN (SELECT deliveryId FROM pushLeasedDeliveries WHERE leaseUntil > '-infinity')
         """
     }
 }

@@ -62,53 +62,48 @@ enum ReadQueries {
 
     static func deliveries(of sendId: String, after: Int64, limit: Int) -> Query {
         """
-        SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app,
-            \(state(isSent: "g.writtenAt IS NOT NULL OR \(isInNoTable) AND d.createdAt < \(retentionStart)")),
-            coalesce(\(attempts), CASE WHEN g.writtenAt IS NOT NULL THEN 1 ELSE 0 END),
+        \(late)
+        SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app, \(state), \(attempts),
             coalesce(x.reasonCode, s.reasonCode), x.providerErrorCode, coalesce(f.providerMessageId, g.messageId),
             CASE WHEN s.circuitId IS NULL THEN s.runAt END, coalesce(f.finishedAt, x.finishedAt, g.writtenAt)
         \(tables)
-        LEFT JOIN pushLeasedDeliveries l ON l.deliveryId = d.deliveryId AND l.leaseUntil > statement_timestamp()
         LEFT JOIN LATERAL (
             \(SentTogether.row(
                 "o.writtenAt, o.sentMessageIds[array_position(o.sent, d.deliveryId)] AS messageId",
                 of: "d.deliveryId",
-                where: isInNoTable
+                where: isSentTogether
             ))
         ) g ON true
         WHERE d.sendId = \(sendId) AND d.deliveryId > \(after) ORDER BY d.deliveryId LIMIT \(limit)
         """
     }
 
-    /// Of all deliveries of a send, which may be millions: one that is in no other place was sent with others.
-    ///
-    /// The condition on leases keeps the look-up short next to an old snapshot. Leases that ran out are taken over within seconds.
+    /// Of all deliveries of a send, which may be millions.
     static func counts(of sendId: String) -> Query {
-        """
-        SELECT \(state(isSent: "l.deliveryId IS NULL AND \(isInNoTable)")), count(*),
-            sum(coalesce(\(attempts), CASE WHEN l.deliveryId IS NULL THEN 1 ELSE 0 END))::bigint
-        \(tables)
-        LEFT JOIN pushLeasedDeliveries l ON l.deliveryId = d.deliveryId AND l.leaseUntil > statement_timestamp() - interval '1 hour'
-        WHERE d.sendId = \(sendId) GROUP BY 1
-        """
+        "\(late) SELECT \(state), count(*), sum(\(attempts))::bigint \(tables) WHERE d.sendId = \(sendId) GROUP BY 1"
     }
 
-    /// Outcomes are kept at least since then, and nothing waits for as long.
-    private static let retentionStart: Query = "statement_timestamp() - \(SendStore.minimumRetention.inSeconds) * interval '1 second'"
-
-    private static let attempts: Query =
-        "coalesce(f.attempts, x.attempts, l.attemptNumber - 1, s.attemptNumber - 1, r.attemptNumber - 1)"
-
-    private static let isInNoTable: Query =
-        "f.deliveryId IS NULL AND x.deliveryId IS NULL AND s.deliveryId IS NULL AND r.deliveryId IS NULL"
-
-    /// - Parameter isSent: whether a delivery that is in no other place, and in no valid lease, was sent with others.
-    private static func state(isSent: Query) -> Query {
+    /// In leases that have run out and that nobody has taken over yet, which are few.
+    private static let late: Query = """
+        WITH late AS MATERIALIZED (SELECT deliveryId FROM pushLeasedDeliveries WHERE leaseUntil <= statement_timestamp())
         """
+
+    /// What is in no other place was sent with others.
+    private static let isSentTogether: Query = """
+        f.deliveryId IS NULL AND x.deliveryId IS NULL AND s.deliveryId IS NULL AND r.deliveryId IS NULL AND l.deliveryId IS NULL
+            AND d.deliveryId NOT IN (SELECT deliveryId FROM late)
+        """
+
+    private static let attempts: Query = """
+        coalesce(f.attempts, x.attempts, l.attemptNumber - 1, s.attemptNumber - 1, r.attemptNumber - 1,
+                CASE WHEN \(isSentTogether) THEN 1 ELSE 0 END)
+        """
+
+    private static let state: Query = """
         CASE WHEN f.deliveryId IS NOT NULL THEN f.outcome
                 WHEN x.deliveryId IS NOT NULL THEN x.outcome
-                WHEN l.leaseUntil > statement_timestamp() THEN 'sending'
-                WHEN \(isSent) THEN 'sent'
+                WHEN l.deliveryId IS NOT NULL THEN 'sending'
+                WHEN \(isSentTogether) THEN 'sent'
                 WHEN c.sendId IS NOT NULL THEN 'cancelled'
                 WHEN s.circuitId IS NOT NULL THEN 'blocked'
                 WHEN s.reasonCode IS NOT NULL THEN 'retrying'
@@ -116,13 +111,12 @@ enum ReadQueries {
                 WHEN n.deliveryId <> d.deliveryId THEN 'superseded'
                 ELSE 'queued' END
         """
-    }
 
-    /// All but leases and `SentTogether`.
     private static let tables: Query = """
         FROM pushDeliveries d
         LEFT JOIN pushFinishedSingles f ON f.deliveryId = d.deliveryId
         LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId
+        LEFT JOIN pushLeasedDeliveries l ON l.deliveryId = d.deliveryId AND l.leaseUntil > statement_timestamp()
         LEFT JOIN pushScheduled s ON s.deliveryId = d.deliveryId
         LEFT JOIN pushReady r ON r.deliveryId = d.deliveryId
         LEFT JOIN pushCancels c ON c.sendId = d.sendId

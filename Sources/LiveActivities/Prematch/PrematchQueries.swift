@@ -11,7 +11,8 @@ enum PrematchQueries {
     ///
     /// A match waits for deliveries of a cancelled send that have not ended: until then their recipients count as alerted.
     static func due(author: String, lead: Duration, now: Timestamp) -> Query {
-        // OFFSET, here and below, keeps PostgreSQL from reading all deliveries into a hash table.
+        // OFFSET, here and below, keeps PostgreSQL from reading all deliveries into a hash table. The condition on leases is one that an
+        // index can be read by: without it, where sequential scans are off, no other cost would matter.
         """
         SELECT m.matchId, coalesce(m.displayState::jsonb->>'title', m.matchId), m.startsAt,
             (SELECT count(*) FROM pushSends s WHERE \(isOfStart))
@@ -23,7 +24,7 @@ enum PrematchQueries {
                 WHERE c.sendId >= '\(raw: prefix)' || m.matchId || '-' AND c.sendId < '\(raw: prefix)' || m.matchId || '.'
                     AND (EXISTS (SELECT FROM pushReady ready WHERE ready.deliveryId = e.deliveryId OFFSET 0)
                         OR EXISTS (SELECT FROM pushScheduled scheduled WHERE scheduled.deliveryId = e.deliveryId OFFSET 0)
-                        OR e.deliveryId IN (SELECT deliveryId FROM pushLeasedDeliveries)) OFFSET 0)
+                        OR e.deliveryId IN (SELECT deliveryId FROM pushLeasedDeliveries WHERE leaseUntil > '-infinity')) OFFSET 0)
         ORDER BY m.startsAt, m.matchId
         """
     }

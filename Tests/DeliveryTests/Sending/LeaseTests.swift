@@ -88,6 +88,21 @@ struct LeaseTests {
         }
     }
 
+    @Test("what an earlier lease of a delivery has released is no outcome of its next one")
+    func nextLease() async throws {
+        try await SendingBench.with { bench in
+            let first = try await claimFour(bench)
+            try await bench.outcomes.write([try outcome(bench, of: first[1], .apns(503, "ServiceUnavailable"))])
+            try await bench.pool.execute("UPDATE pushScheduled SET runAt = clock_timestamp() - interval '1 second'")
+            #expect(try await bench.store.promote() == 1)
+            let next = try await bench.claim()
+            #expect(next.map(\.sendId) == ["s2"])
+            let both = [try outcome(bench, of: first[0], .accepted("m")), try outcome(bench, of: next[0], .accepted("m"))]
+            #expect(try await bench.outcomes.write(both, mayBeWritten: true).dispositions == [.written, .written])
+            #expect(try await bench.deliveriesOutOfPlace() == 0)
+        }
+    }
+
     @Test("outcomes that are written again, as the answer to their commit was lost, change nothing")
     func writtenAgain() async throws {
         try await SendingBench.with { bench in
