@@ -59,7 +59,7 @@ struct CookbookPlanTests {
                     case .attempts(let perAttempt): 1000 + perAttempt * Double(attempts)
                     case .history(let perAttempt): 5000 + perAttempt * Double(attempts)
                     case .rollups: 1000 + 0.5 * Double(rollups)
-                    case .lookup: 500
+                    case .lookup: 1000
                     }
                 #expect(cost <= bound, "\(name): cost \(cost), bound \(bound)\n\(plan.joined(separator: "\n"))")
                 var lines = plan
