@@ -114,7 +114,7 @@ package protocol DeliveryKind: Sendable {
 
     /// Outcomes of a transaction at most: what comes while it is written waits for all of it.
     static var batchLimit: Int { get }
-    /// How long after the start of a transaction with many outcomes the next one begins, at least.
+    /// How long after the start of a transaction with many outcomes the next one begins (`GroupCommit.pause`).
     static var batchInterval: Duration { get }
 
     /// Writes what outcomes mean for the owner, in the transaction of their attempts. The places of those whose token it gave up.

@@ -44,8 +44,8 @@ final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - limit: items of a batch at most.
-    ///   - interval: after a batch of 16 items or more the next one begins so much later than it began. The fewer batches, the less each
-    ///     item costs.
+    ///   - interval: after a batch of 16 items or more the next one begins so much later than it began, as `pause` says. The fewer
+    ///     batches, the less each item costs.
     ///   - handle: answers each item of a batch, in order; one batch is under way at a time.
     init(limit: Int, interval: Duration = .zero, handle: @escaping @Sendable ([Item]) async -> [Answer]) {
         self.limit = limit
@@ -119,8 +119,19 @@ final class GroupCommit<Item: Sendable, Answer: Sendable>: Sendable {
             let start = ContinuousClock.now
             let answers = await handle(batch.map { $0.item })
             for index in batch.indices { batch[index].answered(answers[index]) }
-            if batch.count >= 16, isOpen { try? await Task.sleep(until: start + interval, clock: .continuous) }
+            if isOpen {
+                let pause = Self.pause(after: batch.count, limit: limit, interval: interval)
+                if pause > .zero { try? await Task.sleep(until: start + pause, clock: .continuous) }
+            }
         }
+    }
+
+    /// How much later than a batch of so many items the next one begins: by `interval`, and by up to 2.5 times as much the larger the batch
+    /// was. More than 40 in an interval is load at which each item's cost matters more than when it is handled.
+    static func pause(after count: Int, limit: Int, interval: Duration) -> Duration {
+        // After a full one more may be waiting than the next can take.
+        guard count >= 16, count < limit else { return .zero }
+        return interval * (Double(min(max(count, 40), 100)) / 40)
     }
 
     private func waitForItems() async {

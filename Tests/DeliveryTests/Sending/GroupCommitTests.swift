@@ -56,4 +56,13 @@ struct GroupCommitTests {
         // It would not end in a day.
         #expect(await starts(15, interval: .seconds(86_400)).count == 2)
     }
+
+    @Test(
+        "the larger a batch was, the later the next one begins; after a full one it begins at once",
+        arguments: [(15, 0), (16, 8), (40, 8), (60, 12), (100, 20), (249, 20), (250, 0)]
+    )
+    func pause(count: Int, milliseconds: Int) {
+        let pause = GroupCommit<Int, Int>.pause(after: count, limit: 250, interval: .milliseconds(8))
+        #expect(pause == .milliseconds(milliseconds))
+    }
 }
