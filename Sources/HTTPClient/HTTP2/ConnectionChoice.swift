@@ -31,12 +31,14 @@ enum ConnectionChoice: Sendable, Hashable {
         var maxConnections = 16
         /// Requests at once on a connection before another is opened.
         var spread = 64
+        /// How many more requests than another a connection may have: those that come at once leave in one write instead of one each.
+        var lead = 16
     }
 
     static func pick(_ connections: some Sequence<ConnectionState>, rules: Rules) -> ConnectionChoice {
         var best: (index: Int, running: Int, capacity: Int)?
         /// Requests on the connection that comes after the best.
-        var next = Int.max
+        var next: Int?
         var alive = 0
         var isOpening = false
         var isOverdue = false
@@ -51,18 +53,19 @@ enum ConnectionChoice: Sendable, Hashable {
             if connection.isOverdue { isOverdue = true }
             guard connection.running < connection.capacity else { continue }
             if let best, connection.running >= best.running {
-                next = min(next, connection.running)
+                next = min(next ?? .max, connection.running)
             } else {
-                next = min(next, best?.running ?? .max)
+                next = best?.running
                 best = (index, connection.running, connection.capacity)
             }
         }
+        let most = next.map { $0 + rules.lead } ?? .max
         if let best, best.running < rules.spread {
-            return .use(best.index, upTo: max(1, min(best.capacity, rules.spread, next) - best.running))
+            return .use(best.index, upTo: max(1, min(best.capacity, rules.spread, most) - best.running))
         }
         // Where one does not answer, others that were idle may not either.
         if let uncertain, !isOpening, !isOverdue || alive >= rules.maxConnections { return .ask(uncertain) }
         if alive < rules.maxConnections, !isOpening { return .open }
-        return best.map { .use($0.index, upTo: max(1, min($0.capacity, next) - $0.running)) } ?? .wait
+        return best.map { .use($0.index, upTo: max(1, min($0.capacity, most) - $0.running)) } ?? .wait
     }
 }
