@@ -121,13 +121,18 @@ extension String: PostgresCodable {
     package init?(postgres bytes: UnsafeRawBufferPointer, oid: UInt32) {
         // jsonb's binary form is a version byte and the text.
         let text = oid == 3802 ? UnsafeRawBufferPointer(rebasing: bytes.dropFirst()) : bytes
-        guard !binaryOnlyTypes.contains(oid), let string = String(validating: text, as: UTF8.self) else { return nil }
+        guard !isBinaryOnly(oid), let string = String(validating: text, as: UTF8.self) else { return nil }
         self = string
     }
 }
 
 /// Types whose binary form is not text; decoding one as a string is a mistake of the caller's.
-private let binaryOnlyTypes: Set<UInt32> = [16, 17, 20, 21, 23, 26, 700, 701, 1082, 1083, 1114, 1184, 1186, 1700, 2950]
+private func isBinaryOnly(_ oid: UInt32) -> Bool {
+    switch oid {
+    case 16, 17, 20, 21, 23, 26, 700, 701, 1082, 1083, 1114, 1184, 1186, 1700, 2950: true
+    default: false
+    }
+}
 
 extension [UInt8]: PostgresCodable {
     package static var oid: UInt32 { 17 }

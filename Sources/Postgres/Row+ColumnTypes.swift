@@ -11,7 +11,7 @@ extension Array: ColumnDecodable where Element: PostgresDecodable {
             guard let bytes = row.bytes(column) else {
                 throw PostgresError(.decoding, "column \(row.name(column)) is null, bytes expected")
             }
-            return Array<UInt8>(bytes) as! [Element]
+            return Array(bytes.bindMemory(to: Element.self))
         }
         return try PostgresList<Element>.decode(from: row, column: column).elements
     }

@@ -25,7 +25,7 @@ public enum AttemptID {
             text += part.utf8
             text.append(UInt8(ascii: "\n"))
         }
-        text += tokenHash.hexDigits.utf8
+        tokenHash.withHexDigits { text.append(contentsOf: $0) }
         text.append(UInt8(ascii: "\n"))
         text += operationKey.utf8
         text.append(UInt8(ascii: "\n"))

@@ -23,22 +23,32 @@ extension Timestamp {
         let (year, month, dayOfMonth) = Timestamp.civil(fromDays: day)
         let seconds = rest / 1_000_000
         let fraction = rest % 1_000_000
-        var text = ""
-        text.reserveCapacity(27)
-        func append(_ value: Int64, _ width: Int, _ separator: String) {
-            let digits = String(value)
-            for _ in 0..<max(0, width - digits.utf8.count) { text += "0" }
-            text += digits
-            text += separator
+        return String(unsafeUninitializedCapacity: 40) { text in
+            var end = 0
+            func append(_ byte: UInt8) {
+                text[end] = byte
+                end += 1
+            }
+            func append(_ value: Int64, _ width: Int, _ separator: Unicode.Scalar) {
+                if value < 0 { append(UInt8(ascii: "-")) }
+                var (rest, unit, digits) = (value.magnitude, UInt64(10), 1)
+                while digits < width || rest >= unit { (unit, digits) = (unit * 10, digits + 1) }
+                for _ in 0..<digits {
+                    unit /= 10
+                    append(UInt8(ascii: "0") + UInt8(rest / unit))
+                    rest %= unit
+                }
+                append(UInt8(ascii: separator))
+            }
+            append(year, 4, "-")
+            append(month, 2, "-")
+            append(dayOfMonth, 2, "T")
+            append(seconds / 3600, 2, ":")
+            append(seconds / 60 % 60, 2, ":")
+            append(seconds % 60, 2, fraction == 0 ? "Z" : ".")
+            if fraction != 0 { append(fraction, 6, "Z") }
+            return end
         }
-        append(year, 4, "-")
-        append(month, 2, "-")
-        append(dayOfMonth, 2, "T")
-        append(seconds / 3600, 2, ":")
-        append(seconds / 60 % 60, 2, ":")
-        append(seconds % 60, 2, fraction == 0 ? "Z" : ".")
-        if fraction != 0 { append(fraction, 6, "Z") }
-        return text
     }
 
     /// Days since 1970 of a proleptic Gregorian date (the usual era-based arithmetic).

@@ -17,7 +17,13 @@ public struct TokenHash: RawRepresentable, Sendable, Hashable, Codable, CustomSt
     public var hexDigits: Substring { rawValue[rawValue.utf8.index(rawValue.startIndex, offsetBy: TokenHash.prefix.utf8.count)...] }
 
     /// The 32 bytes of the hash.
-    package var bytes: [UInt8] { bytesOfLowerHex(Array(hexDigits.utf8)) }
+    package var bytes: [UInt8] { withHexDigits(bytesOfLowerHex) }
+
+    /// The 64 hex digits in place: a substring is read a byte at a time.
+    func withHexDigits<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        var text = rawValue
+        return text.withUTF8 { body(UnsafeBufferPointer(rebasing: $0.dropFirst(TokenHash.prefix.utf8.count))) }
+    }
 
     /// The hash itself, which is not a secret.
     public var description: String { rawValue }
@@ -112,9 +118,12 @@ private func isLowerHex(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) ||
 extension [UInt8] {
     /// What an even number of lower-case hex digits stands for; nil for any other text.
     package init?(hexDigits text: String) {
-        let digits = Array(text.utf8)
-        guard digits.count.isMultiple(of: 2), digits.allSatisfy(isLowerHex) else { return nil }
-        self = bytesOfLowerHex(digits)
+        var text = text
+        let bytes = text.withUTF8 { digits in
+            digits.count.isMultiple(of: 2) && digits.allSatisfy(isLowerHex) ? bytesOfLowerHex(digits) : nil
+        }
+        guard let bytes else { return nil }
+        self = bytes
     }
 }
 
@@ -147,8 +156,11 @@ private func hexText(of bytes: some Sequence<UInt8>, count: Int, after prefix: S
     }
 }
 
-private func bytesOfLowerHex(_ digits: [UInt8]) -> [UInt8] {
-    stride(from: 0, to: digits.count, by: 2).map { hexValue(digits[$0]) << 4 | hexValue(digits[$0 + 1]) }
+private func bytesOfLowerHex(_ digits: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: digits.count / 2) { bytes, count in
+        count = digits.count / 2
+        for index in 0..<count { bytes[index] = hexValue(digits[2 * index]) << 4 | hexValue(digits[2 * index + 1]) }
+    }
 }
 
 private func hexValue(_ digit: UInt8) -> UInt8 { digit < 0x3A ? digit - 0x30 : digit - 0x57 }

@@ -13,6 +13,10 @@ extension JSONValue {
         if case .string(let text) = self { text } else { nil }
     }
 
+    var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
     package var bool: Bool? {
         if case .bool(let flag) = self { flag } else { nil }
     }

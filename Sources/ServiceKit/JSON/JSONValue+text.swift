@@ -31,7 +31,7 @@ extension JSONValue {
         case .object(let members):
             bytes.append(UInt8(ascii: "{"))
             var isFirst = true
-            for member in members where !keys.contains(member.key) && (keepsNull || member.value != .null) {
+            for member in members where !keys.contains(member.key) && (keepsNull || !member.value.isNull) {
                 if !isFirst { bytes.append(UInt8(ascii: ",")) }
                 isFirst = false
                 JSONValue.write(member.key, into: &bytes)
