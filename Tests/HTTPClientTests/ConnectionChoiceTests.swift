@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPClient
 
 @Suite struct ConnectionChoiceTests {
-    private let rules = ConnectionChoice.Rules(maxConnections: 3, spread: 10)
+    private let rules = ConnectionChoice.Rules(maxConnections: 3, spread: 10, lead: 0)
 
     private func connection(_ running: Int, of capacity: Int = 100) -> ConnectionState {
         ConnectionState(running: running, capacity: capacity)
@@ -19,6 +19,17 @@ import Testing
         #expect(ConnectionChoice.pick([connection(12), connection(11), connection(13)], rules: rules) == .use(1, upTo: 1))
         #expect(ConnectionChoice.pick([connection(16), connection(11), connection(13)], rules: rules) == .use(1, upTo: 2))
         #expect(ConnectionChoice.pick([connection(100), connection(100), connection(100)], rules: rules) == .wait)
+    }
+
+    @Test("requests that come at once go to one connection, up to a lead over the next one")
+    func lead() {
+        let rules = ConnectionChoice.Rules(maxConnections: 3, spread: 10, lead: 4)
+        #expect(ConnectionChoice.pick([connection(2), connection(3), connection(2)], rules: rules) == .use(0, upTo: 4))
+        #expect(ConnectionChoice.pick([connection(6), connection(3), connection(2)], rules: rules) == .use(2, upTo: 5))
+        #expect(ConnectionChoice.pick([connection(8), connection(9)], rules: rules) == .use(0, upTo: 2), "up to the spread")
+        #expect(ConnectionChoice.pick([connection(20), connection(30), connection(30)], rules: rules) == .use(0, upTo: 14))
+        #expect(ConnectionChoice.pick([connection(20, of: 22), connection(30)], rules: rules) == .open, "one more may be opened")
+        #expect(ConnectionChoice.pick([connection(20, of: 22), connection(30), connection(30)], rules: rules) == .use(0, upTo: 2))
     }
 
     @Test("a connection takes what the peer's SETTINGS allow, whatever the spread is")

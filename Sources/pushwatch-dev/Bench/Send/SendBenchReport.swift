@@ -87,10 +87,13 @@ struct SendBenchReport: Encodable, Sendable {
             guard let rate = line.otherPerSecond, let perCore = line.otherPerCoreSecond else { return nil }
             return String(
                 format:
-                    "%11d  the other sender, without rows: %.0f a second, %.0f a core-second; sends end to end ÷ it: %.2f, bare ÷ it: %.2f",
+                    "%11d  the other sender, without rows: %.0f a second, %.0f a core-second; by core-second, sends end to end ÷ it: %.2f, "
+                    + "bare ÷ it: %.2f; by rate %.2f and %.2f",
                 line.connections,
                 rate,
                 perCore,
+                line.perCoreSecond / perCore,
+                line.barePerCoreSecond / perCore,
                 line.perSecond / rate,
                 line.barePerSecond / rate
             )
