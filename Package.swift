@@ -157,8 +157,8 @@ let package = Package(
         module(
             "Delivery",
             [
-                "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Attempts", "Audit", "Providers", .hummingbird,
-                .httpTypes, .logging, .metrics, .coreMetrics, .crypto, .serviceLifecycle,
+                "COpenSSL", "PushContract", "ServiceKit", "Postgres", "HTTPClient", "HTTPServer", "Attempts", "Audit", "Providers",
+                .hummingbird, .httpTypes, .logging, .metrics, .coreMetrics, .crypto, .serviceLifecycle,
             ]
         ),
 

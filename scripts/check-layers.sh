@@ -41,8 +41,10 @@ for directory in Sources/*/; do
         module=${BASH_REMATCH[3]}
         case $module in
             CLibPQ) [ "$target" = Postgres ] || complain "$file: only Postgres imports CLibPQ" ;;
-            CCurl | CNGHTTP2 | COpenSSL | CEpoll)
-                [ "$target" = HTTPClient ] || complain "$file: only HTTPClient imports ${BASH_REMATCH[3]}"
+            CCurl | CNGHTTP2 | CEpoll) [ "$target" = HTTPClient ] || complain "$file: only HTTPClient imports $module" ;;
+            COpenSSL)
+                [ "$target" = HTTPClient ] || [ "${file##*/}" = KeyCipher.swift ] ||
+                    complain "$file: only HTTPClient and KeyCipher.swift import COpenSSL"
                 ;;
         esac
         other=$(layer "$module")

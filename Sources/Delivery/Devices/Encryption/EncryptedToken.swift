@@ -10,9 +10,9 @@ struct EncryptedToken: Sendable {
 
     let keyId: String
     /// Nonce, ciphertext and tag.
-    let box: Data
+    let box: [UInt8]
 
-    init(keyId: String, box: Data) {
+    init(keyId: String, box: [UInt8]) {
         self.keyId = keyId
         self.box = box
     }
@@ -25,7 +25,7 @@ struct EncryptedToken: Sendable {
         guard !id.isEmpty else { return nil }
         keyId = String(id)
         // What is not base64 cannot be decrypted.
-        box = Data(base64Encoded: String(rest.dropFirst(id.count + 1))) ?? Data()
+        box = Data(base64Encoded: String(rest.dropFirst(id.count + 1))).map { Array($0) } ?? []
     }
 
     /// Nil for what is not of this form.
@@ -34,10 +34,10 @@ struct EncryptedToken: Sendable {
         let end = 2 + Int(bytes[1])
         guard (3...bytes.count).contains(end) else { return nil }
         keyId = String(decoding: bytes[2..<end], as: UTF8.self)
-        box = Data(bytes[end...])
+        box = Array(bytes[end...])
     }
 
-    var text: String { Self.textPrefix(keyId: keyId) + box.base64EncodedString() }
+    var text: String { Self.textPrefix(keyId: keyId) + Data(box).base64EncodedString() }
     var bytes: [UInt8] { Self.bytesPrefix(keyId: keyId) + box }
 
     /// - Parameter keyId: nil: of any key.

@@ -1,28 +1,25 @@
-import Crypto
 import Foundation
 import Synchronization
 
-/// Random nonces for AES-GCM, 21 for each question to the system: `AES.GCM.Nonce()` asks twice for one. Safe to use from any task.
+/// Random nonces for AES-GCM, 21 for each question to the system. Safe to use from any task.
 final class NonceSource: Sendable {
-    private static let size = 12
     /// The most that `getentropy` gives at once are 256 bytes.
-    private static let count = 21
+    private static let size = 21 * KeyCipher.nonceSize
 
     /// Random bytes that were not used.
     private let rest = Mutex<[UInt8]>([])
 
-    func next() throws -> AES.GCM.Nonce {
-        let bytes = rest.withLock { rest in
+    func next() -> [UInt8] {
+        rest.withLock { rest in
             if rest.isEmpty { rest = Self.randomBytes() }
-            defer { rest.removeLast(Self.size) }
-            return Array(rest.suffix(Self.size))
+            defer { rest.removeLast(KeyCipher.nonceSize) }
+            return Array(rest.suffix(KeyCipher.nonceSize))
         }
-        return try AES.GCM.Nonce(data: bytes)
     }
 
     private static func randomBytes() -> [UInt8] {
-        Array(unsafeUninitializedCapacity: size * count) { buffer, filled in
-            filled = size * count
+        Array(unsafeUninitializedCapacity: size) { buffer, filled in
+            filled = size
             guard getentropy(buffer.baseAddress, filled) == 0 else { preconditionFailure("the system has no random bytes") }
         }
     }

@@ -1,5 +1,3 @@
-import Crypto
-import Foundation
 package import PushContract
 
 /// Encrypts raw tokens for the database and decrypts them for a provider's request: AES-GCM with the key set's current key.
@@ -38,26 +36,18 @@ package struct TokenCipher: Sendable {
 
     func encrypted(_ token: PushToken, as kind: TokenKind) throws(TokenCipherError) -> EncryptedToken {
         guard let keySet else { throw .noKeys }
-        do {
-            let box = try AES.GCM.seal(
-                Self.bytes(of: token),
-                using: keySet.current.secret,
-                nonce: nonces.next(),
-                authenticating: Self.associatedData(kind, token.hash)
-            )
-            guard let bytes = box.combined else { throw CryptoKitError.incorrectParameterSize }
-            return EncryptedToken(keyId: keySet.current.id, box: bytes)
-        } catch {
-            throw .encryptionFailed
-        }
+        let key = keySet.current
+        let box = key.cipher.encrypt(Self.bytes(of: token), nonce: nonces.next(), authenticating: Self.associatedData(kind, token.hash))
+        guard let box else { throw .encryptionFailed }
+        return EncryptedToken(keyId: key.id, box: box)
     }
 
     private func decrypt(_ encrypted: EncryptedToken, as kind: TokenKind, hash: TokenHash) throws(TokenCipherError) -> PushToken {
         guard let keySet else { throw .noKeys }
         guard let key = keySet.key(encrypted.keyId) else { throw .unknownKey(encrypted.keyId) }
-        guard let box = try? AES.GCM.SealedBox(combined: encrypted.box),
-            let bytes = try? AES.GCM.open(box, using: key.secret, authenticating: Self.associatedData(kind, hash))
-        else { throw .undecryptable(keyId: encrypted.keyId) }
+        guard let bytes = key.cipher.decrypt(encrypted.box, authenticating: Self.associatedData(kind, hash)) else {
+            throw .undecryptable(keyId: encrypted.keyId)
+        }
         return PushToken(stored: Self.text(of: bytes), hash: hash)
     }
 
@@ -67,7 +57,7 @@ package struct TokenCipher: Sendable {
         [UInt8](hexDigits: token.rawValue).map { [0] + $0 } ?? Array(token.rawValue.utf8)
     }
 
-    private static func text(of bytes: Data) -> String {
+    private static func text(of bytes: [UInt8]) -> String {
         bytes.first == 0 ? bytes.dropFirst().hexDigits : String(decoding: bytes, as: UTF8.self)
     }
 

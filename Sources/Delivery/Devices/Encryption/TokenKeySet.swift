@@ -9,7 +9,12 @@ package struct TokenKeySet: Sendable, CustomStringConvertible, CustomReflectable
     package struct Key: Sendable {
         /// 1 to 32 of `a`–`z`, `0`–`9`, `-` and `_`.
         package let id: String
-        let secret: SymmetricKey
+        let cipher: KeyCipher
+
+        fileprivate init(_ id: String, _ secret: SymmetricKey) {
+            self.id = id
+            cipher = KeyCipher(secret)
+        }
     }
 
     /// The key that new tokens are encrypted with.
@@ -42,12 +47,12 @@ package struct TokenKeySet: Sendable, CustomStringConvertible, CustomReflectable
 
     /// One new key, for tests and for installations that make their own.
     package static func random(id: String = "k1") -> TokenKeySet {
-        TokenKeySet(current: Key(id: id, secret: SymmetricKey(size: .bits256)), others: [])
+        TokenKeySet(current: Key(id, SymmetricKey(size: .bits256)), others: [])
     }
 
     /// A new key before these; what they encrypted can still be decrypted.
     package func rotated(id: String) -> TokenKeySet {
-        TokenKeySet(current: Key(id: id, secret: SymmetricKey(size: .bits256)), others: [current] + others)
+        TokenKeySet(current: Key(id, SymmetricKey(size: .bits256)), others: [current] + others)
     }
 
     /// Without one of the older keys.
@@ -70,7 +75,7 @@ package struct TokenKeySet: Sendable, CustomStringConvertible, CustomReflectable
         guard let bytes = Data(base64Encoded: String(line[line.index(after: colon)...])), bytes.count == 32 else {
             throw Failure("the key in line \(number) is not 32 bytes of base64. `pushwatch token-keys create` prints one that is.")
         }
-        return Key(id: String(line[..<colon]), secret: SymmetricKey(data: bytes))
+        return Key(String(line[..<colon]), SymmetricKey(data: bytes))
     }
 
     package static func isId(_ text: some StringProtocol) -> Bool {
