@@ -117,8 +117,8 @@ enum CookbookSample {
              '2026-06-08Z');
         INSERT INTO pushQueues (app, provider, environment, class)
         VALUES ('android.app', 'fcm', 'production', 'normal'), ('ios.app', 'apns', 'production', 'critical');
-        INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
-            SELECT 'S1', 1, 'u-' || n, 'd-' || n, 'android', 'fcm', 'production', 'android.app', '2026-03-10 10:00Z'
+        INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, createdAt)
+            SELECT 'S1', 1, 'u-' || n, 'd-' || n, 'android', '2026-03-10 10:00Z'
             FROM generate_series(1, 5) AS n;
         INSERT INTO pushFinishedSingles VALUES (1, 1, 'sent', 1, 'm-1', '2026-03-10 10:00:01Z');
         INSERT INTO pushDead VALUES (2, 1, 'failed', 3, 'auth', 'THIRD_PARTY_AUTH_ERROR', '2026-03-10 10:00:02Z');

@@ -1,3 +1,4 @@
+import ServiceKit
 import Testing
 
 @testable import HTTPServer
@@ -12,6 +13,6 @@ import Testing
     func replaced(id: String?) {
         let made = RequestIDMiddleware.id(from: id)
         #expect(made != id)
-        #expect(made.count == 36)
+        #expect(made.count == ULID.length)
     }
 }

@@ -54,8 +54,8 @@ struct OnCallPeopleTests {
         )
         try await pool.execute(
             """
-            INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
-            SELECT send, 1, uid, 'phone-7', 'ios', 'apns', 'production', 'com.example.app', \(at)
+            INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, createdAt)
+            SELECT send, 1, uid, 'phone-7', 'ios', \(at)
             FROM (VALUES ('news-1', 'ana/1'), ('news-2', 'ana/1'), ('news-2', 'ben')) AS asked (send, uid)
             """
         )

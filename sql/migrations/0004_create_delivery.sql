@@ -31,7 +31,13 @@ COMMENT ON COLUMN pushQueues.provider IS 'Provider that it sends to.';
 COMMENT ON COLUMN pushQueues.environment IS 'Environment that it sends to.';
 COMMENT ON COLUMN pushQueues.class IS 'Class of its sends. Workers are shared between queues by weight.';
 
+-- What has a fixed size is first, here and in pushDeliveries: it needs no padding there.
 CREATE TABLE pushSends (
+    createdAt   timestamptz      NOT NULL,
+    expiresAt   timestamptz      NOT NULL,
+    notBefore   timestamptz,
+    class       pushClass        NOT NULL,
+    policy      pushPolicy       NOT NULL,
     sendId      text COLLATE "C" PRIMARY KEY,
     -- The first 16 bytes of the SHA-256 of the request's canonical JSON. Distinguishes a repeated request from a reuse of the sendId.
     contentHash bytea            NOT NULL,
@@ -40,11 +46,6 @@ CREATE TABLE pushSends (
     -- JSON: title, body, data, apns, fcm, pushType, collapseId, priority: the input of the provider request. Read by workers only, so it is
     -- not parsed when it is written.
     content     text             NOT NULL,
-    class       pushClass        NOT NULL,
-    policy      pushPolicy       NOT NULL,
-    createdAt   timestamptz      NOT NULL,
-    notBefore   timestamptz,
-    expiresAt   timestamptz      NOT NULL,
     skipped     text
 );
 
@@ -65,25 +66,22 @@ COMMENT ON COLUMN pushSends.content IS 'The content of the push. Never to be gra
 
 CREATE TABLE pushDeliveries (
     deliveryId  bigint           GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    createdAt   timestamptz      NOT NULL,
+    -- Only if kind is set; otherwise in pushSends.
+    expiresAt   timestamptz,
+    queue       integer          NOT NULL,
+    platform    pushPlatform     NOT NULL,
     sendId      text COLLATE "C",
     kind        text COLLATE "C",
     -- Identifies the delivery to that feature, together with uid and deviceId.
     ownerKey    text COLLATE "C",
-    queue       integer          NOT NULL,
     uid         text COLLATE "C" NOT NULL,
     deviceId    text COLLATE "C",
-    platform    pushPlatform     NOT NULL,
-    provider    pushProvider     NOT NULL,
-    environment pushEnvironment  NOT NULL,
-    app         text COLLATE "C" NOT NULL,
     -- Only for a send to a token.
     pushToken   bytea,
     tokenHash   bytea,
-    -- Only if kind is set; otherwise in pushSends.
-    expiresAt   timestamptz,
     -- Of a send with a collapseId: the row of pushNewest.
     collapseKey bytea,
-    createdAt   timestamptz      NOT NULL,
     CHECK ((sendId IS NULL) = (kind IS NOT NULL)),
     CHECK ((kind IS NULL) = (ownerKey IS NULL)),
     CHECK ((kind IS NULL) = (expiresAt IS NULL)),
@@ -102,13 +100,10 @@ COMMENT ON COLUMN pushDeliveries.deliveryId IS 'Number of the delivery.';
 COMMENT ON COLUMN pushDeliveries.sendId IS 'The send; NULL for a delivery of Live Activities.';
 COMMENT ON COLUMN pushDeliveries.kind IS
     'liveStart or liveEnd: the start or end of a Live Activity; liveAlert: an alert that a device was not sent, stored when it has ended, never attempted; NULL for a delivery of a send.';
-COMMENT ON COLUMN pushDeliveries.queue IS 'Queue of the delivery, in pushQueues.';
+COMMENT ON COLUMN pushDeliveries.queue IS 'Queue of the delivery: its app, provider and environment are in pushQueues.';
 COMMENT ON COLUMN pushDeliveries.uid IS 'The user.';
 COMMENT ON COLUMN pushDeliveries.deviceId IS 'The device; NULL for a send to a token.';
 COMMENT ON COLUMN pushDeliveries.platform IS 'Platform of the device.';
-COMMENT ON COLUMN pushDeliveries.provider IS 'Provider of the token.';
-COMMENT ON COLUMN pushDeliveries.environment IS 'Environment of the token.';
-COMMENT ON COLUMN pushDeliveries.app IS 'Bundle id or FCM app.';
 COMMENT ON COLUMN pushDeliveries.tokenHash IS
     'Hash of the token of a send to a token, or of the one that a delivery with a kind was stored for: its 32 bytes. In other tables it is the text ''sha256:'' || encode(tokenHash, ''hex''). NULL for a send to a device, whose token is looked up at the time of the attempt.';
 COMMENT ON COLUMN pushDeliveries.createdAt IS 'When it was stored.';
@@ -377,7 +372,8 @@ CREATE TABLE pushOutcomes (
     -- How many events: at most 250. A transaction with more writes several rows.
     count     integer     NOT NULL,
     -- Deliveries of sends that were sent together at their first attempt, in ascending order: pushFinished has them from here. Such a row
-    -- has no events in outcomes. Each array has one element per delivery; the ids of attempts are 64 hex digits, here as bytes.
+    -- has no events in outcomes. Each array has one element per delivery; the ids of attempts are 64 hex digits, here as bytes. A message
+    -- id is NULL where it is the apns-id that pushAPNsId derives, and empty where there is none.
     sent           bigint[],
     sentQueues     integer[],
     sentAttemptIds bytea[],
@@ -415,6 +411,14 @@ COMMENT ON COLUMN pushOutcomes.sent IS
 COMMENT ON COLUMN pushOutcomes.firstSent IS 'The first of them.';
 COMMENT ON COLUMN pushOutcomes.lastSent IS 'The last of them.';
 
+-- As APNsMessageId in the server derives it.
+CREATE FUNCTION pushAPNsId(operationKey text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (
+    SELECT encode(set_byte(set_byte(digest, 6, get_byte(digest, 6) & 15 | 128), 8, get_byte(digest, 8) & 63 | 128), 'hex')::uuid::text
+    FROM (SELECT substring(sha256(convert_to(operationKey, 'UTF8')) FOR 16)) AS hashed (digest));
+
+COMMENT ON FUNCTION pushAPNsId IS
+    'The apns-id of a push: a UUID of version 8 from the SHA-256 of what identifies it: the sendId, a colon, and the deviceId or the token''s hash.';
+
 -- With the rights of its owner: who may read it needs none on the tables.
 CREATE VIEW pushFinished AS
     SELECT deliveryId, queue, outcome, attempts, finishedAt FROM pushFinishedSingles
@@ -433,8 +437,8 @@ COMMENT ON COLUMN pushFinished.attempts IS
 COMMENT ON COLUMN pushFinished.finishedAt IS 'When it ended.';
 
 CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
-    SELECT delivery.deliveryId, delivery.sendId, delivery.kind, delivery.uid, delivery.deviceId, delivery.platform, delivery.provider,
-           delivery.environment, delivery.app, delivery.createdAt,
+    SELECT delivery.deliveryId, delivery.sendId, delivery.kind, delivery.uid, delivery.deviceId, delivery.platform, queue.provider,
+           queue.environment, queue.app, delivery.createdAt,
            -- A delivery is in exactly one of five places. If its lease has run out, it is ready.
            CASE WHEN finished.deliveryId IS NOT NULL THEN finished.outcome
                 WHEN dead.deliveryId IS NOT NULL THEN dead.outcome
@@ -454,6 +458,7 @@ CREATE VIEW pushDeliveryStates WITH (security_invoker = true) AS
                ORDER BY outcomes.lastSent LIMIT 1) END) AS finishedAt,
            CASE WHEN scheduled.circuitId IS NULL THEN scheduled.runAt END AS nextAttemptAt
     FROM pushDeliveries AS delivery
+    JOIN pushQueues AS queue ON queue.queue = delivery.queue
     LEFT JOIN pushFinishedSingles AS finished ON finished.deliveryId = delivery.deliveryId
     LEFT JOIN pushDead AS dead ON dead.deliveryId = delivery.deliveryId
     LEFT JOIN pushScheduled AS scheduled ON scheduled.deliveryId = delivery.deliveryId

@@ -58,7 +58,7 @@ INSERT INTO analystColumns (relation, columns) VALUES
 
     ('pushQueues', 'queue, app, provider, environment, class'),
     ('pushSends', 'sendId, requestId, author, class, policy, createdAt, notBefore, expiresAt, skipped'),
-    ('pushDeliveries', 'deliveryId, sendId, kind, queue, uid, deviceId, platform, provider, environment, app, tokenHash, createdAt'),
+    ('pushDeliveries', 'deliveryId, sendId, kind, queue, uid, deviceId, platform, tokenHash, createdAt'),
     ('pushReady', 'queue, deliveryId, attemptNumber, readyAt'),
     ('pushScheduled', 'deliveryId, queue, runAt, attemptNumber, reasonCode, circuitId'),
     ('pushLeases', 'worker, claimedAt, leaseUntil, probeOf, deliveryIds, attemptNumbers, released'),

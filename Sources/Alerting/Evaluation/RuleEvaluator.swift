@@ -170,7 +170,7 @@ package final class RuleEvaluator: Service, Sendable {
         let faults = try await round.run(current, after: self.faults, through: last, isLateDue: isLateDue, lease)
         state.withLock { state in
             state.faults = faults
-            // What failed is tried again a minute later: a statement that reaches its time limit each time delays all other rules.
+            // What failed is tried again a minute later: at once, a statement that reaches its time limit each time would run all the time.
             state.evaluated = last
             state.rules = current
             state.checkedAt = Minute(start)

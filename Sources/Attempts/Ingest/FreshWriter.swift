@@ -23,32 +23,34 @@ package struct FreshWriter {
     }
 
     /// False: the batch is to be written the other way; nothing of it was.
-    package func write(_ batch: AttemptBatch, receivedAt: Timestamp, on connection: BlockingConnection) throws -> Bool {
-        try write(batch, receivedAt: receivedAt, lockLimit: nil, on: connection)
-    }
-
+    ///
     /// - Parameter lockLimit: of a transaction of its own: throws `lockNotAvailable` when a lock is waited for longer.
-    func write(_ batch: AttemptBatch, receivedAt: Timestamp, lockLimit: Duration?, on connection: BlockingConnection) throws -> Bool {
+    package func write(
+        _ batch: AttemptBatch,
+        receivedAt: Timestamp,
+        lockLimit: Duration? = nil,
+        on connection: BlockingConnection
+    ) throws -> Bool {
         guard let generations = hints.generations, expectation.expectsNewKeys() else { return false }
         let groups = AttemptGroups(batch)
         // What reaches back behind the ledger is looked for among the facts.
         guard let oldest = batch.oldestAttemptedAt, oldest >= generations.knownSince else { return false }
         guard groups.areDistinct else { return false }
-        var checks = [generations.guardQuery]
+        var checks = [generations.guardQuery(lockLimit: lockLimit)]
         let suspects = hints.suspects(groups.keys, of: generations)
         if !suspects.keys.isEmpty { checks.append(LedgerStatements.unknown(suspects.keys, generations: suspects.generations)) }
         let ledger = groups.firstReports(of: batch)
         let isNested = connection.isInTransaction
         // Without BEGIN a pipeline is one transaction as well, but not on distributed tables: each statement is committed alone there.
-        let begin = isNested ? ["SAVEPOINT fresh"] : ["BEGIN"] + (lockLimit.map { [LedgerStatements.limitWaits(to: $0)] } ?? [])
+        let begin: Query = isNested ? "SAVEPOINT fresh" : "BEGIN"
         do {
             if batch.count < CopyStream.minimumRows {
                 let claims = ledger.map { LedgerStatements.insertNew($0, generation: generations.current) }
                 let facts = batch.records.map { FactInsert.query($0, of: batch, receivedAt: receivedAt) }
                 let end: Query = isNested ? "RELEASE SAVEPOINT fresh" : "COMMIT"
-                try connection.pipeline(begin + checks + claims + facts + rollups(batch, now: receivedAt) + [end])
+                try connection.pipeline([begin] + checks + claims + facts + rollups(batch, now: receivedAt) + [end])
             } else {
-                try connection.pipeline(begin + checks)
+                try connection.pipeline([begin] + checks)
                 try copy(batch, ledger, generation: generations.current, receivedAt: receivedAt, on: connection)
                 let rollups = rollups(batch, now: receivedAt)
                 if isNested {

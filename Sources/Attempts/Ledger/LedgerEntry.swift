@@ -76,10 +76,20 @@ struct LedgerGenerations: Equatable, Sendable {
 
     /// First statement of a transaction that relies on these generations: takes the same table lock, and fails (22012) when they are
     /// others. The last rotation implies all before it.
-    var guardQuery: Query {
-        Query(
-            "SELECT 1 / count(*) FROM ledgerState WHERE id = 1 AND currentGeneration = $1 AND frozenAt[1] = $2",
-            [.number(current), .moment(rotatedAt)]
+    ///
+    /// - Parameter lockLimit: how long the transaction then waits for each lock; nil: as before.
+    func guardQuery(lockLimit: Duration?) -> Query {
+        let parameters: [Query.Parameter] = [.number(current), .moment(rotatedAt)]
+        guard let lockLimit else {
+            return Query("SELECT 1 / count(*) FROM ledgerState WHERE id = 1 AND currentGeneration = $1 AND frozenAt[1] = $2", parameters)
+        }
+        // Not in a statement of its own, whose cost is noticed in small transactions.
+        return Query(
+            """
+            SELECT 1 / count(*), set_config('lock_timeout', $3, true)
+            FROM ledgerState WHERE id = 1 AND currentGeneration = $1 AND frozenAt[1] = $2
+            """,
+            parameters + [.text(Array(String(lockLimit.microseconds / 1000).utf8))]
         )
     }
 }

@@ -10,7 +10,7 @@ extension SendStore {
     package func deadLetters(_ filter: DeadLetterFilter, limit: Int = 100) async throws -> [DeadLetter] {
         try await pool.query(
             """
-            SELECT d.sendId, d.uid, d.deviceId, d.provider, d.app, x.outcome, x.reasonCode, x.providerErrorCode, x.attempts, x.finishedAt
+            SELECT d.sendId, d.uid, d.deviceId, q.provider, q.app, x.outcome, x.reasonCode, x.providerErrorCode, x.attempts, x.finishedAt
             \(DeadQueries.matching(filter)) ORDER BY x.finishedAt DESC, x.deliveryId LIMIT \(limit)
             """
         ).map(DeadLetter.init)
@@ -97,14 +97,14 @@ enum DeadQueries {
     /// Those of sends: the owner of any other delivery makes a new one if it is still wanted.
     static func matching(_ filter: DeadLetterFilter) -> Query {
         """
-        FROM pushDead x JOIN pushDeliveries d ON d.deliveryId = x.deliveryId
+        FROM pushDead x JOIN pushDeliveries d ON d.deliveryId = x.deliveryId JOIN pushQueues q ON q.queue = d.queue
         WHERE d.sendId IS NOT NULL AND x.finishedAt >= \(filter.since) AND x.finishedAt < \(filter.until)
           AND (\(filter.sendId)::text IS NULL OR d.sendId = \(filter.sendId)::text)
           AND (\(filter.outcome?.rawValue)::text IS NULL OR x.outcome = \(filter.outcome?.rawValue)::text)
           AND (\(filter.reasonCode?.rawValue)::text IS NULL OR x.reasonCode::text = \(filter.reasonCode?.rawValue)::text)
           AND (\(filter.providerErrorCode)::text IS NULL OR x.providerErrorCode = \(filter.providerErrorCode)::text)
-          AND (\(filter.provider?.rawValue)::text IS NULL OR d.provider::text = \(filter.provider?.rawValue)::text)
-          AND (\(filter.app)::text IS NULL OR d.app = \(filter.app)::text)
+          AND (\(filter.provider?.rawValue)::text IS NULL OR q.provider::text = \(filter.provider?.rawValue)::text)
+          AND (\(filter.app)::text IS NULL OR q.app = \(filter.app)::text)
         """
     }
 }

@@ -21,7 +21,7 @@ enum OutcomeDecision {
     ) -> DeliveryNext {
         guard let classification = outcome.classification else {
             findings.tokenEnvironment = EnvironmentDecision.afterAcceptance(of: delivery, push.identity.tokenHash)
-            return .sent(providerMessageId: outcome.providerMessageId)
+            return .sent(SentMessageId(outcome.providerMessageId, of: push))
         }
         findings.tokenEnvironment = EnvironmentDecision.afterRefusal(
             outcome,

@@ -146,17 +146,19 @@ package struct OutcomeStream: Sendable {
                     ) next
                 ) counted WHERE before < \(outcomes)
             ), matching AS (
-                SELECT s.number, e.index, s.writtenAt, e.outcome, p.sendId, p.author, d.uid, d.deviceId, d.platform, d.provider, d.environment,
-                    d.app
+                SELECT s.number, e.index, s.writtenAt, CASE WHEN e.isTogether THEN e.outcome || jsonb_build_object('providerMessageId',
+                        \(SentMessageId.text(stored: "e.messageId"))) ELSE e.outcome END AS outcome,
+                    p.sendId, p.author, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app
                 FROM searched s CROSS JOIN LATERAL (
-                    SELECT * FROM jsonb_array_elements(s.outcomes::jsonb) WITH ORDINALITY AS e(outcome, index)
+                    SELECT outcome, index, false AS isTogether, NULL AS messageId
+                    FROM jsonb_array_elements(s.outcomes::jsonb) WITH ORDINALITY AS e(outcome, index)
                     UNION ALL
-                    SELECT jsonb_build_object('event', 'sent', 'deliveryId', deliveryId, 'attempts', 1,
-                        'attemptId', encode(attemptId, 'hex'), 'providerMessageId', messageId), index
+                    SELECT jsonb_build_object('event', 'sent', 'deliveryId', deliveryId, 'attempts', 1, 'attemptId', encode(attemptId, 'hex')),
+                        index, true, messageId
                     FROM unnest(s.sent, s.sentAttemptIds, s.sentMessageIds) WITH ORDINALITY AS t(deliveryId, attemptId, messageId, index)
                 ) e
                 LEFT JOIN LATERAL (
-                    SELECT * FROM pushDeliveries WHERE deliveryId = (e.outcome->>'deliveryId')::bigint OFFSET 0
+                    SELECT * FROM pushDeliveries JOIN pushQueues USING (queue) WHERE deliveryId = (e.outcome->>'deliveryId')::bigint OFFSET 0
                 ) d ON true
                 LEFT JOIN LATERAL (SELECT * FROM pushSends WHERE sendId = coalesce(d.sendId, e.outcome->>'sendId') OFFSET 0) p ON true
                 WHERE (s.number, e.index) > (\(cursor.number), \(cursor.index))

@@ -7,7 +7,7 @@ struct SentDelivery {
     var queue: Int32
     /// SHA-256, as `AttemptID` derives it.
     var attemptId: [UInt8]
-    var providerMessageId: String?
+    var messageId: SentMessageId
 }
 
 /// Deliveries that one transaction records as sent at their first attempt: a row of `pushOutcomes` holds their state and their events, and
@@ -43,7 +43,7 @@ struct SentTogether {
             """
             INSERT INTO pushOutcomes (outcomes, count, sent, sentQueues, sentAttemptIds, sentMessageIds, firstSent, lastSent)
             VALUES ('[]', \(Int32(deliveries.count)), \(deliveries.map(\.deliveryId)), \(deliveries.map(\.queue)),
-                \(deliveries.map(\.attemptId) as [[UInt8]]), \(deliveries.map(\.providerMessageId)), \(first), \(last))
+                \(deliveries.map(\.attemptId) as [[UInt8]]), \(deliveries.map(\.messageId.stored)), \(first), \(last))
             """
         )
     }

@@ -47,7 +47,7 @@ struct DeliveryMove {
         guard case .sent(let messageId) = next, attempts == 1, !isTokenDeactivated, let event, let attemptId = event.attemptId,
             let digest = [UInt8](hexDigits: attemptId)
         else { return nil }
-        return SentDelivery(deliveryId: deliveryId, queue: lease.queue, attemptId: digest, providerMessageId: messageId)
+        return SentDelivery(deliveryId: deliveryId, queue: lease.queue, attemptId: digest, messageId: messageId)
     }
 
     init?(_ outcome: DeliveryOutcome<QueueConsequence>, isTokenDeactivated: Bool) {

@@ -2,7 +2,7 @@ package import PushContract
 
 /// Where a delivery of the queue goes after its outcome.
 package enum DeliveryNext: Sendable, Hashable {
-    case sent(providerMessageId: String?)
+    case sent(SentMessageId)
     case cancelled
     /// A newer delivery with its `collapseId` has replaced it.
     case superseded

@@ -79,15 +79,12 @@ package enum DeliveryQueue {
         let queueIds = try keys.map { try queues.queue($0).id }
         let ids = try connection.query(
             """
-            INSERT INTO pushDeliveries
-                (kind, ownerKey, queue, uid, deviceId, platform, provider, environment, app, tokenHash, expiresAt, createdAt)
-            SELECT kind, ownerKey, queue, uid, deviceId, platform::pushPlatform, provider::pushProvider, environment::pushEnvironment, app,
-                decode(substring(tokenHash FROM 8), 'hex'), expiresAt, \(now)
+            INSERT INTO pushDeliveries (kind, ownerKey, queue, uid, deviceId, platform, tokenHash, expiresAt, createdAt)
+            SELECT kind, ownerKey, queue, uid, deviceId, platform::pushPlatform, decode(substring(tokenHash FROM 8), 'hex'), expiresAt, \(now)
             FROM unnest(\(deliveries.map(\.kind)), \(deliveries.map(\.ownerKey)), \(queueIds), \(deliveries.map(\.uid)),
-                \(deliveries.map(\.deviceId)), \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.provider.rawValue)),
-                \(deliveries.map(\.environment.rawValue)), \(deliveries.map(\.app)), \(deliveries.map(\.tokenHash)),
+                \(deliveries.map(\.deviceId)), \(deliveries.map(\.platform.rawValue)), \(deliveries.map(\.tokenHash)),
                 \(deliveries.map(\.expiresAt)))
-                WITH ORDINALITY AS t(kind, ownerKey, queue, uid, deviceId, platform, provider, environment, app, tokenHash, expiresAt, place)
+                WITH ORDINALITY AS t(kind, ownerKey, queue, uid, deviceId, platform, tokenHash, expiresAt, place)
             ORDER BY place
             RETURNING deliveryId
             """

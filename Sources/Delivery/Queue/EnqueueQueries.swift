@@ -142,8 +142,8 @@ enum EnqueueQueries {
     static func insert(_ rows: Query, mayBeLater: Bool, now: Timestamp) -> Query {
         """
         WITH stored AS (
-            INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
-            SELECT sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, \(now) FROM (\(rows)) t
+            INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, pushToken, tokenHash, createdAt)
+            SELECT sendId, queue, uid, deviceId, platform, pushToken, tokenHash, \(now) FROM (\(rows)) t
             RETURNING deliveryId, queue, sendId
         ), \(waiting("stored", mayBeLater: mayBeLater))
         SELECT count(*) FROM stored

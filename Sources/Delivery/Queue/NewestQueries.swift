@@ -124,9 +124,9 @@ enum NewestQueries {
             FROM ranked r FULL JOIN newest n ON n.collapseKey = r.firstKey
         ), stored AS (
             INSERT INTO pushDeliveries
-                (deliveryId, sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, collapseKey, createdAt)
+                (deliveryId, sendId, queue, uid, deviceId, platform, pushToken, tokenHash, collapseKey, createdAt)
             OVERRIDING SYSTEM VALUE
-            SELECT deliveryId, sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, collapseKey, \(now)
+            SELECT deliveryId, sendId, queue, uid, deviceId, platform, pushToken, tokenHash, collapseKey, \(now)
             FROM placed
         ), wanted AS (
             SELECT deliveryId, queue, sendId FROM placed WHERE isNewest AND NOT isDirect

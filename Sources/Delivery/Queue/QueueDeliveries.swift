@@ -89,7 +89,7 @@ struct QueueDeliveries: DeliveryKind {
     private func insertFinished(_ moves: [DeliveryMove], on connection: BlockingConnection) throws {
         let rows = moves.indices.compactMap { index -> (key: DeliveryMove.Key, outcome: String, messageId: String?)? in
             switch moves[index].next {
-            case .sent(let messageId): (moves[index].key, "sent", messageId)
+            case .sent(let messageId): (moves[index].key, "sent", messageId.text)
             case .cancelled: (moves[index].key, "cancelled", nil)
             case .superseded: (moves[index].key, "superseded", nil)
             case .retry, .blocked, .dead: nil

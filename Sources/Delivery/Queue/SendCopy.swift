@@ -11,7 +11,7 @@ enum SendCopy {
         """
 
     private static let deliveries = """
-        COPY pushDeliveries (deliveryId, sendId, queue, uid, deviceId, platform, provider, environment, app, pushToken, tokenHash, createdAt)
+        COPY pushDeliveries (deliveryId, sendId, queue, uid, deviceId, platform, pushToken, tokenHash, createdAt)
         FROM STDIN (FORMAT binary)
         """
 
@@ -54,7 +54,7 @@ enum SendCopy {
         now: Timestamp,
         on connection: BlockingConnection
     ) throws {
-        var stream = CopyStream(columns: 12, capacity: entries.count * 512)
+        var stream = CopyStream(columns: 9, capacity: entries.count * 512)
         for (id, entry) in entries {
             let delivery = entry.delivery
             stream.beginRow()
@@ -64,9 +64,6 @@ enum SendCopy {
             stream.append(delivery.uid)
             stream.append(delivery.deviceId)
             stream.append(delivery.platform.rawValue)
-            stream.append(delivery.provider.rawValue)
-            stream.append(delivery.environment.rawValue)
-            stream.append(delivery.app)
             stream.append(delivery.token?.encrypted)
             stream.append(delivery.token?.token.hash.bytes)
             stream.append(now)

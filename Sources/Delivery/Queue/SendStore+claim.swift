@@ -171,14 +171,15 @@ enum ClaimQueries {
             \(EnqueueQueries.lease)
         ), fresh AS MATERIALIZED (
             SELECT t.seq, t.deliveryId, t.attemptNumber, lease.leaseToken, lease.claimedAt, v.pushTokenHash AS deviceTokenHash,
-                d.sendId, d.kind, d.ownerKey, d.expiresAt, d.collapseKey, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, d.provider,
-                coalesce(v.environment, d.environment) AS environment, d.app, v.pushToken AS deviceToken, d.pushToken,
+                d.sendId, d.kind, d.ownerKey, d.expiresAt, d.collapseKey, d.queue, d.uid, d.deviceId, coalesce(v.platform, d.platform) AS platform, q.provider,
+                coalesce(v.environment, q.environment) AS environment, q.app, q.class, v.pushToken AS deviceToken, d.pushToken,
                 coalesce(v.pushTokenHash, 'sha256:' || encode(d.tokenHash, 'hex')) AS tokenHash, v.registrationVersion, v.tokenState, v.tokenStateSince,
                 v.appVersion, v.environmentTrial, v.locale
             FROM taken t
             CROSS JOIN lease
             JOIN pushDeliveries d ON d.deliveryId = t.deliveryId
-            LEFT JOIN devices v ON v.userId = d.uid AND v.deviceId = d.deviceId AND v.provider = d.provider AND v.app = d.app
+            JOIN pushQueues q ON q.queue = d.queue
+            LEFT JOIN devices v ON v.userId = d.uid AND v.deviceId = d.deviceId AND v.provider = q.provider AND v.app = q.app
                 AND v.expiresAt > clock_timestamp() AND d.kind IS NULL
         ), leased AS (
             \(EnqueueQueries.insertLease(of: "fresh", lease: lease, worker: worker, probeOf: probeOf))
@@ -186,12 +187,12 @@ enum ClaimQueries {
         SELECT f.deliveryId, f.leaseToken, f.queue, f.attemptNumber, f.seq, f.claimedAt, f.sendId, f.uid, f.deviceId, f.platform,
             f.provider, f.environment, f.app, f.deviceToken, f.tokenHash, f.registrationVersion, f.tokenState, f.tokenStateSince,
             f.appVersion, c.sendId IS NOT NULL,
-            CASE WHEN lag(f.sendId) OVER (ORDER BY f.seq) IS DISTINCT FROM f.sendId THEN s.content END, q.class,
+            CASE WHEN lag(f.sendId) OVER (ORDER BY f.seq) IS DISTINCT FROM f.sendId THEN s.content END, f.class,
             coalesce(s.policy, 'at_most_once'), coalesce(s.expiresAt, f.expiresAt), coalesce(s.requestId, ''), f.environmentTrial, f.kind,
             f.ownerKey, f.locale, f.collapseKey, CASE WHEN f.collapseKey IS NOT NULL AND f.tokenHash IS NOT NULL
                 THEN pushCollapseKey(f.provider, f.app, f.environment, f.uid, NULL, f.tokenHash, s.content::jsonb->>'collapseId') END,
             f.pushToken
-        FROM fresh f JOIN pushQueues q ON q.queue = f.queue LEFT JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
+        FROM fresh f LEFT JOIN pushSends s ON s.sendId = f.sendId LEFT JOIN pushCancels c ON c.sendId = f.sendId
         WHERE s.sendId IS NOT NULL OR f.kind IS NOT NULL
         ORDER BY f.seq
         """

@@ -45,7 +45,7 @@ extension SendStore {
     package func apps(of sendId: String) async throws -> [String] {
         try await pool.query(
             """
-            SELECT app FROM pushDeliveries WHERE sendId = \(sendId) UNION SELECT unnest(apps) FROM pushFanOuts WHERE sendId = \(sendId) ORDER BY 1
+            SELECT app FROM pushDeliveries JOIN pushQueues USING (queue) WHERE sendId = \(sendId) UNION SELECT unnest(apps) FROM pushFanOuts WHERE sendId = \(sendId) ORDER BY 1
             """
         ).map { try $0.decode(String.self) }
     }
@@ -63,13 +63,13 @@ enum ReadQueries {
     static func deliveries(of sendId: String, after: Int64, limit: Int) -> Query {
         """
         \(late)
-        SELECT d.deliveryId, d.uid, d.deviceId, d.platform, d.provider, d.environment, d.app, \(state), \(attempts),
+        SELECT d.deliveryId, d.uid, d.deviceId, d.platform, q.provider, q.environment, q.app, \(state), \(attempts),
             coalesce(x.reasonCode, s.reasonCode), x.providerErrorCode, coalesce(f.providerMessageId, g.messageId),
             CASE WHEN s.circuitId IS NULL THEN s.runAt END, coalesce(f.finishedAt, x.finishedAt, g.writtenAt)
         \(tables)
         LEFT JOIN LATERAL (
             \(SentTogether.row(
-                "o.writtenAt, o.sentMessageIds[array_position(o.sent, d.deliveryId)] AS messageId",
+                "o.writtenAt, \(messageId) AS messageId",
                 of: "d.deliveryId",
                 where: isSentTogether
             ))
@@ -77,6 +77,8 @@ enum ReadQueries {
         WHERE d.sendId = \(sendId) AND d.deliveryId > \(after) ORDER BY d.deliveryId LIMIT \(limit)
         """
     }
+
+    private static let messageId = SentMessageId.text(stored: "o.sentMessageIds[array_position(o.sent, d.deliveryId)]")
 
     /// Of all deliveries of a send, which may be millions.
     static func counts(of sendId: String) -> Query {
@@ -114,6 +116,7 @@ enum ReadQueries {
 
     private static let tables: Query = """
         FROM pushDeliveries d
+        JOIN pushQueues q ON q.queue = d.queue
         LEFT JOIN pushFinishedSingles f ON f.deliveryId = d.deliveryId
         LEFT JOIN pushDead x ON x.deliveryId = d.deliveryId
         LEFT JOIN pushLeasedDeliveries l ON l.deliveryId = d.deliveryId AND l.leaseUntil > statement_timestamp()

@@ -133,8 +133,9 @@ enum ReapQueries {
             """
             WITH taken AS (DELETE FROM pushLeases WHERE leaseToken = ANY(\(late)))
             SELECT l.deliveryId, l.queue, l.attemptNumber, l.tokenHash, l.claimedAt, clock_timestamp(), d.sendId, d.uid, d.deviceId,
-                d.platform, d.provider, d.environment, d.app, s.policy, coalesce(s.expiresAt, d.expiresAt), s.requestId, d.kind, d.ownerKey
-            FROM pushLeasedDeliveries l JOIN pushDeliveries d USING (deliveryId) LEFT JOIN pushSends s USING (sendId)
+                d.platform, q.provider, q.environment, q.app, s.policy, coalesce(s.expiresAt, d.expiresAt), s.requestId, d.kind, d.ownerKey
+            FROM pushLeasedDeliveries l JOIN pushDeliveries d USING (deliveryId) JOIN pushQueues q ON q.queue = d.queue
+                LEFT JOIN pushSends s USING (sendId)
             WHERE l.leaseToken = ANY(\(late)) AND (s.sendId IS NOT NULL OR d.kind IS NOT NULL)
             ORDER BY l.deliveryId
             """

@@ -12,18 +12,23 @@ extension SendStore {
     /// - Parameter leases: their tokens.
     package func renew(_ leases: Set<Int64>, lease: Duration) async throws -> Int {
         guard !leases.isEmpty else { return 0 }
-        return try await pool.execute(
-            """
-            WITH used AS MATERIALIZED (
-                SELECT leaseToken FROM pushLeases
-                WHERE leaseToken = ANY(\(leases.sorted()))
-                  AND leaseUntil < clock_timestamp() + \(lease.inSeconds * 2 / 3) * interval '1 second'
-                  AND claimedAt > clock_timestamp() - \(SendStore.longestAttempt.inSeconds) * interval '1 second'
-                FOR NO KEY UPDATE SKIP LOCKED
-            )
-            UPDATE pushLeases l SET leaseUntil = clock_timestamp() + \(lease.inSeconds) * interval '1 second'
-            FROM used WHERE l.leaseToken = used.leaseToken
-            """
+        return try await pool.execute(RenewQueries.renew(leases.sorted(), lease: lease))
+    }
+}
+
+enum RenewQueries {
+    /// The leases are given as an array, not joined, as those of `ClaimQueries.promote`.
+    static func renew(_ leases: [Int64], lease: Duration) -> Query {
+        """
+        WITH used AS MATERIALIZED (
+            SELECT leaseToken FROM pushLeases
+            WHERE leaseToken = ANY(\(leases))
+              AND leaseUntil < clock_timestamp() + \(lease.inSeconds * 2 / 3) * interval '1 second'
+              AND claimedAt > clock_timestamp() - \(SendStore.longestAttempt.inSeconds) * interval '1 second'
+            FOR NO KEY UPDATE SKIP LOCKED
         )
+        UPDATE pushLeases SET leaseUntil = clock_timestamp() + \(lease.inSeconds) * interval '1 second'
+        WHERE leaseToken = ANY(ARRAY(SELECT leaseToken FROM used))
+        """
     }
 }

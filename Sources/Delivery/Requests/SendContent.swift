@@ -25,7 +25,8 @@ package struct SendContent: Sendable, Hashable {
     /// As it is stored.
     package var json: JSONValue {
         var members = JSONMembers(minimumCapacity: 6)
-        members["priority"] = .string(priority.rawValue)
+        // High where there is none, as in a request.
+        if priority != .high { members["priority"] = .string(priority.rawValue) }
         if let title { members["title"] = .string(title) }
         if let body { members["body"] = .string(body) }
         if let pushType { members["pushType"] = .string(pushType) }

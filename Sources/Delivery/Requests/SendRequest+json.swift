@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 package import HTTPServer
 import Providers
 package import PushContract
@@ -57,7 +56,7 @@ extension SendRequest {
             throw fields.field("expiresAt").invalid("\"expiresAt\" must be at most 28 days from now: no provider keeps a push for longer.")
         }
         self.init(
-            sendId: sendId ?? UUID().uuidString.lowercased(),
+            sendId: sendId ?? ULID.make(at: now),
             target: target,
             content: content,
             deliveryClass: deliveryClass,

@@ -1,6 +1,8 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import PushContract
+import ServiceKit
 
 /// Gives each request its id, before anything else happens to it, and echoes it in the answer.
 struct RequestIDMiddleware: RouterMiddleware {
@@ -22,31 +24,9 @@ struct RequestIDMiddleware: RouterMiddleware {
         return response
     }
 
-    /// The caller's id if it is 1 to 200 visible ASCII characters, else a fresh UUID: a header must not be able to break a log line.
+    /// The caller's id if it is 1 to 200 visible ASCII characters, else a new ULID: a header must not be able to break a log line.
     static func id(from header: String?) -> String {
         if let header, (1...200).contains(header.utf8.count), header.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) { return header }
-        return fresh()
-    }
-
-    /// A random UUID (version 4). Not Foundation's, which opens /dev/urandom for each: that was 6 % of a small request.
-    static func fresh() -> String {
-        var random = SystemRandomNumberGenerator()
-        let high = random.next() & ~0xF000 | 0x4000
-        let low = random.next() & ~(0b11 << 62) | 0b10 << 62
-        return String(unsafeUninitializedCapacity: 36) { text in
-            var offset = 0
-            for (bits, digits) in [(high >> 32, 8), (high >> 16, 4), (high, 4), (low >> 48, 4), (low, 12)] {
-                if offset > 0 {
-                    text[offset] = UInt8(ascii: "-")
-                    offset += 1
-                }
-                for digit in (0..<digits).reversed() {
-                    let value = UInt8(truncatingIfNeeded: bits >> (4 * UInt64(digit)) & 15)
-                    text[offset] = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
-                    offset += 1
-                }
-            }
-            return offset
-        }
+        return ULID.make(at: .now())
     }
 }

@@ -1,10 +1,10 @@
 import Crypto
 
-/// The `apns-id` of an attempt: a UUID derived from the attempt's id, so that the two can be matched in Apple's console without a table.
-enum APNsMessageId {
-    /// Lower-case UUID of version 8 (RFC 9562: custom content) from the SHA-256 of the attempt's id.
-    static func derive(from attemptId: String) -> String {
-        SHA256.hash(data: Array(attemptId.utf8)).withUnsafeBytes { hash in
+/// The `apns-id` of a push: a UUID derived from what identifies the push, so that it can be found in Apple's console without a table.
+package enum APNsMessageId {
+    /// Lower-case UUID of version 8 (RFC 9562: custom content) from the SHA-256 of the id.
+    package static func derive(from id: String) -> String {
+        SHA256.hash(data: Array(id.utf8)).withUnsafeBytes { hash in
             String(unsafeUninitializedCapacity: 36) { text in
                 var length = 0
                 func append(_ byte: UInt8) {

@@ -42,8 +42,9 @@ struct EquivalentTextTests {
             try await bench.register("a", "letters", token: SendingBench.token(1), app: letter)
             try await bench.register("b", "signs", token: SendingBench.token(2), app: sign)
             try await bench.enqueue(#"[{"sendId": "s1", "uid": "a", "title": "Goal"}, {"sendId": "s2", "uid": "b", "title": "Goal"}]"#)
-            let rows = try await bench.pool.query("SELECT d.app = q.app FROM pushDeliveries d JOIN pushQueues q USING (queue)")
-            #expect(try rows.map { try $0.decode(Bool.self) } == [true, true])
+            let rows = try await bench.pool.query("SELECT uid, app FROM pushDeliveries JOIN pushQueues USING (queue) ORDER BY uid")
+            let apps = try rows.map { try $0.decode((String, String).self) }
+            #expect(apps.map { Array($0.1.utf8) } == [Array(letter.utf8), Array(sign.utf8)], "\(apps)")
         }
     }
 

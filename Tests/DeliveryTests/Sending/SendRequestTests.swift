@@ -19,7 +19,7 @@ struct SendRequestTests {
         #expect(send.deliveryClass == nil)
         #expect(send.policy == .atLeastOnce)
         #expect(send.expiresAt == Self.now + .seconds(86_400))
-        #expect(send.sendId.count == 36)
+        #expect(send.sendId.count == ULID.length)
     }
 
     @Test("a call and a push to talk are tried for half a minute", arguments: ["voip", "pushtotalk"])

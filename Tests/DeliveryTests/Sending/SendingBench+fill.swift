@@ -12,8 +12,8 @@ extension SendingBench {
         )
         try await pool.execute(
             """
-            INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, provider, environment, app, createdAt)
-            SELECT 's' || n, 1, 'u' || n, 'd', 'ios', 'apns', 'production', 'a', now() FROM generate_series(1, \(count)) n
+            INSERT INTO pushDeliveries (sendId, queue, uid, deviceId, platform, createdAt)
+            SELECT 's' || n, 1, 'u' || n, 'd', 'ios', now() FROM generate_series(1, \(count)) n
             """
         )
         try await pool.execute(

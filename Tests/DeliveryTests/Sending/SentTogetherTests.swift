@@ -11,7 +11,7 @@ import Testing
 @Suite("Deliveries that are sent together")
 struct SentTogetherTests {
     private func sent(_ ids: some Sequence<Int64>) -> [SentDelivery] {
-        ids.map { SentDelivery(deliveryId: $0, queue: 1, attemptId: [], providerMessageId: nil) }
+        ids.map { SentDelivery(deliveryId: $0, queue: 1, attemptId: [], messageId: .other(nil)) }
     }
 
     @Test("neighbours are in one group, in the order of their ids, and those without enough neighbours in none")
@@ -98,6 +98,37 @@ struct SentTogetherTests {
                 cursor = page.next
             }
             #expect(one == all)
+        }
+    }
+
+    @Test("the apns-id that a push was given is read as if it were stored; another one and none, as they are")
+    func messageIds() async throws {
+        try await SendingBench.with { bench in
+            let users = 1...6
+            for number in users { try await bench.register("u\(number)", "phone-\(number)", token: SendingBench.token(number)) }
+            let devices = users.map { #"{"sendId": "s\#($0)", "deviceId": "phone-\#($0)", "title": "Goal"}"# }
+            let tokens = (7...10).map {
+                #"{"sendId": "s\#($0)", "token": "\#(SendingBench.token($0))", "provider": "apns", "app": "a", "title": "Goal"}"#
+            }
+            try await bench.enqueue("[" + (devices + tokens).joined(separator: ", ") + "]")
+            let claimed = try await bench.claim().sorted { $0.deliveryId < $1.deliveryId }
+            let pushes = try claimed.map { $0.push(to: try #require($0.token)) }
+            var expected = pushes.map { Optional(APNsMessageId.derive(from: $0.messageId)) }
+            expected[1] = "another"
+            expected[2] = nil
+            let outcomes = try zip(claimed, expected).map { delivery, id in
+                bench.outcome(of: delivery, to: try #require(delivery.token), .accepted(id))
+            }
+            _ = try await bench.outcomes.write(outcomes, ending: OutcomeGroups(leases: [claimed[0].leaseToken]))
+            let stored = try await bench.pool.query(
+                "SELECT id FROM pushOutcomes, unnest(sentMessageIds) WITH ORDINALITY AS t (id, place) WHERE sent IS NOT NULL ORDER BY place"
+            ).map { try $0.decode(String?.self) }
+            #expect(stored == [nil, "another", ""] + Array(repeating: nil, count: 7))
+            var read: [String?] = []
+            for delivery in claimed { read.append(try await bench.send(delivery.sendId ?? "").deliveries[0].providerMessageId) }
+            #expect(read == expected)
+            let events = try await OutcomeStream(pool: bench.pool).page(after: .start, limit: 100).outcomes
+            #expect(events.filter { $0["event"]?.string == "sent" }.map { $0["providerMessageId"]?.string } == expected)
         }
     }
 

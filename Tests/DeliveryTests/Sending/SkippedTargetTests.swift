@@ -56,7 +56,7 @@ struct SkippedTargetTests {
             let receipt = try await enqueue(bench, #"{"sendId": "s", "audience": "all", "title": "Goal"}"#)
             guard case .accepted(deliveries: 990, _) = receipt else { return #expect(Bool(false), "\(receipt)") }
             #expect(skipped(receipt) == ["provider_not_configured": 10, "unknown_uid": 1])
-            #expect(try await bench.count("pushDeliveries WHERE sendId = 's' AND app = 'retired'") == 0)
+            #expect(try await bench.count("pushDeliveryStates WHERE sendId = 's' AND app = 'retired'") == 0)
             #expect(try await bench.send("s").counts == [.queued: 990])
             // Whoever did not get the answer learns it from a repetition, and from the send.
             guard

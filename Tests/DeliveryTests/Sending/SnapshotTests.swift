@@ -28,8 +28,47 @@ struct SnapshotTests {
         }
         let plan = lines.joined(separator: "\n")
         #expect(plan.contains("Index Scan"), "the buffers are those of the claim's index: \(plan)")
-        let line = try #require(lines.first { $0.contains("Buffers:") })
+        return try buffers(lines)
+    }
+
+    /// - Parameter plan: from EXPLAIN (ANALYZE, BUFFERS).
+    private func buffers(_ plan: [String]) throws -> Int {
+        let line = try #require(plan.first { $0.contains("Buffers:") })
         return line.matches(of: /(?:hit|read)=(\d+)/).compactMap { Int($0.output.1) }.reduce(0, +)
+    }
+
+    @Test("leases are renewed by their numbers, without a look at those that ended meanwhile")
+    func renewals() async throws {
+        try await SendingBench.with { bench in
+            let pool = bench.pool
+            try await bench.fill(4)
+            let leases = Set(try await bench.claim().map(\.leaseToken)).sorted()
+            #expect(!leases.isEmpty)
+            let lines = try await pool.withConnection { analyst in
+                try await analyst.executeScript("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                _ = try await analyst.query("SELECT count(*) FROM pushLeases")
+                try await pool.execute(
+                    """
+                    INSERT INTO pushLeases (leaseToken, worker, claimedAt, leaseUntil, deliveryIds, attemptNumbers, tokenHashes)
+                    SELECT -n, 'gone', now(), now(), '{}', '{}', '{}' FROM generate_series(1, 20000) n
+                    """
+                )
+                try await pool.execute("DELETE FROM pushLeases WHERE worker = 'gone'")
+                try await pool.execute("ANALYZE pushLeases")
+                let lines = try await pool.performTransaction { connection in
+                    // As in the sessions that send.
+                    try connection.execute("SET LOCAL enable_seqscan = off")
+                    let renew = RenewQueries.renew(leases, lease: .seconds(3600))
+                    return try connection.query("EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, COSTS OFF) \(renew)").map {
+                        try $0.decode(String.self)
+                    }
+                }
+                try await analyst.executeScript("ROLLBACK")
+                return lines
+            }
+            #expect(try buffers(lines) < 100, "\(lines.joined(separator: "\n"))")
+            #expect(lines.contains { $0.contains("Update on pushleases") }, "\(lines.joined(separator: "\n"))")
+        }
     }
 
     @Test("claims stay short while it is blocked: they begin behind what was claimed, which the snapshot keeps from being cleaned up")

@@ -11,6 +11,7 @@ final class KeyCipher: Sendable {
     /// OpenSSL erases what it knows of the key when it is freed. Used by one thread at a time.
     private struct Context: ~Copyable, @unchecked Sendable {
         private let cipher: OpaquePointer
+        private let encrypts: Bool
 
         init(_ key: SymmetricKey, encrypts: Bool) {
             precondition(key.bitCount == 256, "a key has 32 bytes")
@@ -20,11 +21,12 @@ final class KeyCipher: Sendable {
             }
             precondition(isReady, "OpenSSL has no AES-256-GCM")
             self.cipher = cipher
+            self.encrypts = encrypts
         }
 
         deinit { EVP_CIPHER_CTX_free(cipher) }
 
-        /// Encrypts or decrypts the bytes.
+        /// Encrypts or decrypts the bytes, in place.
         ///
         /// - Parameters:
         ///   - nonce: `nonceSize` bytes.
@@ -34,8 +36,7 @@ final class KeyCipher: Sendable {
             _ bytes: UnsafeMutableBufferPointer<UInt8>,
             nonce: UnsafePointer<UInt8>,
             authenticating data: [UInt8],
-            tag: UnsafeMutableRawPointer,
-            encrypts: Bool
+            tag: UnsafeMutableRawPointer
         ) -> Bool {
             var count: Int32 = 0
             // What is nil, and -1, stays as it is: the key and the direction.
@@ -69,23 +70,18 @@ final class KeyCipher: Sendable {
         box.reserveCapacity(box.count + message.count + KeyCipher.tagSize)
         box += message
         box += repeatElement(0, count: KeyCipher.tagSize)
-        return apply(encrypting, &box, authenticating: data, encrypts: true) ? box : nil
+        return apply(encrypting, &box, authenticating: data) ? box : nil
     }
 
     /// The message. Nil if the box, the data or the key is another one than it was encrypted with.
     func decrypt(_ box: [UInt8], authenticating data: [UInt8]) -> [UInt8]? {
         guard box.count >= KeyCipher.nonceSize + KeyCipher.tagSize else { return nil }
         var box = box
-        guard apply(decrypting, &box, authenticating: data, encrypts: false) else { return nil }
+        guard apply(decrypting, &box, authenticating: data) else { return nil }
         return Array(box[KeyCipher.nonceSize..<box.count - KeyCipher.tagSize])
     }
 
-    private func apply(
-        _ context: borrowing Mutex<Context>,
-        _ box: inout [UInt8],
-        authenticating data: [UInt8],
-        encrypts: Bool
-    ) -> Bool {
+    private func apply(_ context: borrowing Mutex<Context>, _ box: inout [UInt8], authenticating data: [UInt8]) -> Bool {
         box.withUnsafeMutableBufferPointer { box in
             guard let start = box.baseAddress else { return false }
             let end = box.count - KeyCipher.tagSize
@@ -94,8 +90,7 @@ final class KeyCipher: Sendable {
                     UnsafeMutableBufferPointer(rebasing: box[KeyCipher.nonceSize..<end]),
                     nonce: start,
                     authenticating: data,
-                    tag: start + end,
-                    encrypts: encrypts
+                    tag: start + end
                 )
             }
         }

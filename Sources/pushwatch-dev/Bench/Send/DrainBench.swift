@@ -38,12 +38,21 @@ struct DrainBench {
         var perCoreSecond: Double?
     }
 
+    /// What has been used up at a moment: by this process and by PostgreSQL, where that is known.
+    struct Use {
+        var at: ContinuousClock.Instant
+        var cpuSeconds: [Double?]
+    }
+
     /// Takes everything, or has it sent.
-    private final class CountingProvider: PushProvider {
-        let taken = Atomic(0)
+    final class CountingProvider: PushProvider {
+        private let taken = Atomic(0)
         private let next: APNsProvider?
 
         init(next: APNsProvider?) { self.next = next }
+
+        /// How many it has taken.
+        var count: Int { taken.load(ordering: .relaxed) }
 
         func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
             let outcome = await next?.send(message, to: target, attemptId: attemptId, now: now)
@@ -63,19 +72,25 @@ struct DrainBench {
     var provider: BareProvider?
     let logger: Logger
 
-    func run() async throws -> Report {
+    /// A pool as that of the service for sending, of a database with our tables.
+    func migratedPool() async throws -> PostgresPool {
         var configuration = PostgresConfiguration(
             url: database.url,
             maxConnections: 6,
             statementTimeout: .seconds(1800),
             applicationName: "bench drain"
         )
-        // As the service's pool for sending. Else a scan from before the table grew would read what the snapshot keeps, each time.
+        // Else a scan from before the table grew would read what the snapshot keeps, each time.
         configuration.looksUpByIndex = true
         _ = try await Migrator(configuration: configuration, directory: try ProjectFiles.locate("sql/migrations"), logger: logger).migrate()
         let pool = PostgresPool(configuration: configuration, logger: logger)
-        defer { pool.close() }
         try await PartitionMaintenance(pool: pool, logger: logger).maintain()
+        return pool
+    }
+
+    func run() async throws -> Report {
+        let pool = try await migratedPool()
+        defer { pool.close() }
         let cipher = TokenCipher(.random())
         Terminal.note("filling the queue with \(deliveries) sends")
         try await empty(pool)
@@ -141,9 +156,12 @@ struct DrainBench {
         }
     }
 
-    private func empty(_ pool: PostgresPool) async throws {
+    func empty(_ pool: PostgresPool) async throws {
         try await pool.execute(
-            "TRUNCATE pushSends, pushDeliveries, pushReady, pushScheduled, pushLeases, pushFinishedSingles, pushOutcomes, pushDead, pushQueues RESTART IDENTITY"
+            """
+            TRUNCATE pushSends, pushDeliveries, pushReady, pushScheduled, pushLeases, pushFinishedSingles, pushOutcomes, pushDead, pushQueues,
+                notificationDeliveryAttempts, attemptLedger, attemptRollups, attemptLatencies, tokenOutcomes RESTART IDENTITY
+            """
         )
         try await pool.execute(
             "INSERT INTO pushQueues (app, provider, environment, class) VALUES ('com.example.bench', 'apns', 'production', 'normal')"
@@ -163,9 +181,8 @@ struct DrainBench {
         )
         try await pool.execute(
             """
-            INSERT INTO pushDeliveries (sendId, queue, uid, platform, provider, environment, app, pushToken, tokenHash, createdAt)
-            SELECT \(run) || n, (SELECT queue FROM pushQueues), 'user-' || n, 'ios', 'apns', 'production', 'com.example.bench', \(encrypted),
-                \(token.hash.bytes), now()
+            INSERT INTO pushDeliveries (sendId, queue, uid, platform, pushToken, tokenHash, createdAt)
+            SELECT \(run) || n, (SELECT queue FROM pushQueues), 'user-' || n, 'ios', \(encrypted), \(token.hash.bytes), now()
             FROM generate_series(1, \(deliveries)) n
             """
         )
@@ -177,40 +194,62 @@ struct DrainBench {
     }
 
     private func drain(_ pool: PostgresPool, _ cipher: TokenCipher) async throws -> Rate {
-        let store = SendStore(pool: pool, cipher: cipher, record: AttemptRecording.recorder(slot: 300, logger: logger))
         let provider = CountingProvider(next: try provider?.provider())
-        let postgres = try await ProcessUse.postgres(of: pool)
-        let own = ProcessUse(pid: getpid())
-        let dispatcher = SendDispatcher(
-            store: store,
-            throttles: ThrottleStore(pool: pool),
-            lookup: { _, _, _ in provider },
-            logger: logger
-        )
-        let group = ServiceGroup(configuration: .init(services: [.init(service: dispatcher)], logger: logger))
-        return try await withThrowingTaskGroup(of: Void.self) { tasks in
-            let start = ContinuousClock.now
-            let before = [own.cpuSeconds, postgres?.familySeconds]
-            tasks.addTask { try await group.run() }
+        let rate = try await sending(to: provider, pool, cipher) { use in
+            let start = try use()
             // Then none is ready; to look for one would read all that was worked off. How many were sent is counted below.
-            while provider.taken.load(ordering: .relaxed) < deliveries {
-                Terminal.progress("\(provider.taken.load(ordering: .relaxed)) of \(deliveries) sent")
+            while provider.count < deliveries {
+                Terminal.progress("\(provider.count) of \(deliveries) sent")
                 try await Task.sleep(for: .milliseconds(50))
             }
             Terminal.progress("\(deliveries) of \(deliveries) sent", isLast: true)
             while try await pool.query("SELECT EXISTS (SELECT FROM pushLeases)")[0].decode(Bool.self) {
                 try await Task.sleep(for: .milliseconds(50))
             }
-            let seconds = (ContinuousClock.now - start).inSeconds
-            let spent = zip([own.cpuSeconds, postgres?.familySeconds], before).map { after, before in
-                after.flatMap { after in before.map { after - $0 } }
-            }
-            let cores = spent.contains(nil) ? nil : spent.compactMap(\.self).reduce(0, +)
+            return Rate(of: deliveries, from: start, to: try use())
+        }
+        let sent = try await pool.query("SELECT count(*) FROM pushFinished WHERE outcome = 'sent'")[0].decode(Int.self)
+        guard sent == deliveries else { throw CommandFailure.check("\(deliveries) were queued and \(sent) sent.") }
+        return rate
+    }
+
+    func store(_ pool: PostgresPool, _ cipher: TokenCipher) -> SendStore {
+        SendStore(pool: pool, cipher: cipher, record: AttemptRecording.recorder(slot: 300, logger: logger))
+    }
+
+    /// While a dispatcher sends what is queued.
+    ///
+    /// - Parameter body: is given a function for what has been used up so far.
+    func sending<Result: Sendable>(
+        to provider: CountingProvider,
+        _ pool: PostgresPool,
+        _ cipher: TokenCipher,
+        _ body: (() throws -> Use) async throws -> Result
+    ) async throws -> Result {
+        let dispatcher = SendDispatcher(
+            store: store(pool, cipher),
+            throttles: ThrottleStore(pool: pool),
+            lookup: { _, _, _ in provider },
+            logger: logger
+        )
+        let postgres = try await ProcessUse.postgres(of: pool)
+        let own = ProcessUse(pid: getpid())
+        let group = ServiceGroup(configuration: .init(services: [.init(service: dispatcher)], logger: logger))
+        return try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let result = try await body { Use(at: .now, cpuSeconds: [own.cpuSeconds, postgres?.familySeconds]) }
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
-            let sent = try await pool.query("SELECT count(*) FROM pushFinished WHERE outcome = 'sent'")[0].decode(Int.self)
-            guard sent == deliveries else { throw CommandFailure.check("\(deliveries) were queued and \(sent) sent.") }
-            return Rate(perSecond: Double(deliveries) / seconds, perCoreSecond: cores.map { Double(deliveries) / $0 })
+            return result
         }
+    }
+}
+
+extension DrainBench.Rate {
+    /// - Parameter count: sends between the two.
+    init(of count: Int, from start: DrainBench.Use, to end: DrainBench.Use) {
+        let spent = zip(end.cpuSeconds, start.cpuSeconds).map { after, before in after.flatMap { after in before.map { after - $0 } } }
+        perSecond = Double(count) / (end.at - start.at).inSeconds
+        perCoreSecond = spent.contains(nil) ? nil : Double(count) / spent.compactMap(\.self).reduce(0, +)
     }
 }

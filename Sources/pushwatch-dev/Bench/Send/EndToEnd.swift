@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Postgres
 import PushContract
+import ServiceKit
 
 /// Sends posted over HTTP until each has its durable attempt, between two measurements of the bare provider.
 struct EndToEnd {
@@ -58,7 +59,8 @@ struct EndToEnd {
         )
         defer { pool.close() }
         let load = SendLoad(port: server.port, key: server.key, collapses: settings.collapses)
-        let run = UUID().uuidString
+        // With it and a number a sendId is as long as those that the server makes.
+        let run = String(ULID.make(at: .now()).prefix(ULID.length - "-full-12345".count))
         _ = try await drain(pool, load, settings.sends / 20, run: run + "-warm")
         let postgres = try await ProcessUse.postgres(of: pool)
         let own = ProcessUse(pid: getpid())

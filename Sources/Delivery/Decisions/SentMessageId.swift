@@ -1,0 +1,36 @@
+import Postgres
+import Providers
+
+/// The provider's id of a push that was sent.
+package enum SentMessageId: Sendable, Hashable {
+    /// The `apns-id` that it was given, as nearly all are: it follows from what was sent, so it need not be stored with many.
+    case derived(String)
+    /// Nil: none.
+    case other(String?)
+
+    init(_ id: String?, of push: Push) {
+        self = if let id, id == APNsMessageId.derive(from: push.messageId) { .derived(id) } else { .other(id) }
+    }
+
+    var text: String? {
+        switch self {
+        case .derived(let id): id
+        case .other(let id): id
+        }
+    }
+
+    /// In `pushOutcomes`.
+    var stored: String? {
+        switch self {
+        case .derived: nil
+        case .other(let id): id ?? ""
+        }
+    }
+
+    /// What is stored in `pushOutcomes` for a delivery `d` of a send, as text or NULL.
+    static func text(stored id: Query) -> Query {
+        """
+        nullif(coalesce(\(id), pushAPNsId(d.sendId || ':' || coalesce(d.deviceId, 'sha256:' || encode(d.tokenHash, 'hex')))), '')
+        """
+    }
+}
