@@ -12,6 +12,8 @@ package struct PushOutcome: Sendable, Hashable {
     package var providerErrorCode: String?
     /// APNs: the `apns-id`. FCM: the message's name.
     package var providerMessageId: String?
+    /// It is the `apns-id` that the request had, which `APNsMessageId` derives.
+    package var hasDerivedMessageId = false
     /// From passing the request to the client to the answer or the failure.
     package var latency: Duration
     /// From writing the request to the answer, without our own queueing; nil if there was no answer.

@@ -23,6 +23,7 @@ import Testing
             #expect(outcome.latency > .zero)
             let request = try #require(simulation.simulator.requests(provider: .apns).first)
             #expect(request.header("apns-id") == outcome.providerMessageId?.lowercased())
+            #expect(outcome.hasDerivedMessageId)
             for type in APNsPushType.allCases where type != .liveactivity {
                 let shown = type == .background ? PushMessage(pushType: type) : PushMessage(body: "B", pushType: type)
                 let outcome = await simulation.send(shown, by: provider)

@@ -21,7 +21,7 @@ enum OutcomeDecision {
     ) -> DeliveryNext {
         guard let classification = outcome.classification else {
             findings.tokenEnvironment = EnvironmentDecision.afterAcceptance(of: delivery, push.identity.tokenHash)
-            return .sent(SentMessageId(outcome.providerMessageId, of: push))
+            return .sent(SentMessageId(outcome))
         }
         findings.tokenEnvironment = EnvironmentDecision.afterRefusal(
             outcome,

@@ -8,8 +8,9 @@ package enum SentMessageId: Sendable, Hashable {
     /// Nil: none.
     case other(String?)
 
-    init(_ id: String?, of push: Push) {
-        self = if let id, id == APNsMessageId.derive(from: push.messageId) { .derived(id) } else { .other(id) }
+    init(_ outcome: PushOutcome) {
+        self =
+            if outcome.hasDerivedMessageId, let id = outcome.providerMessageId { .derived(id) } else { .other(outcome.providerMessageId) }
     }
 
     var text: String? {

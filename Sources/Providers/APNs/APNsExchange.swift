@@ -100,15 +100,16 @@ struct APNsExchange: Sendable {
 
     private func exchange(_ request: OutboundRequest, now: Timestamp) async -> Reply {
         do throws(OutboundFailure) {
-            return Self.read(try await client.send(request), now: now)
+            return Self.read(try await client.send(request), of: request, now: now)
         } catch {
             return Reply(outcome: .notSent(error))
         }
     }
 
     @inline(never)
-    private static func read(_ response: OutboundResponse, now: Timestamp) -> Reply {
+    private static func read(_ response: OutboundResponse, of request: OutboundRequest, now: Timestamp) -> Reply {
         var outcome = APNsResponse(response, now: now).outcome(latency: response.latency)
+        if let id = outcome.providerMessageId { outcome.hasDerivedMessageId = id == request.headers["apns-id"] }
         outcome.responseTime = response.responseTime
         outcome.providerDate = response.header("date")
         return Reply(outcome: outcome, response: response)

@@ -116,8 +116,10 @@ struct SentTogetherTests {
             var expected = pushes.map { Optional(APNsMessageId.derive(from: $0.messageId)) }
             expected[1] = "another"
             expected[2] = nil
-            let outcomes = try zip(claimed, expected).map { delivery, id in
-                bench.outcome(of: delivery, to: try #require(delivery.token), .accepted(id))
+            let outcomes = try zip(claimed, expected).enumerated().map { index, sent in
+                var answer = PushOutcome.accepted(sent.1)
+                answer.hasDerivedMessageId = index != 1 && index != 2
+                return bench.outcome(of: sent.0, to: try #require(sent.0.token), answer)
             }
             _ = try await bench.outcomes.write(outcomes, ending: OutcomeGroups(leases: [claimed[0].leaseToken]))
             let stored = try await bench.pool.query(
