@@ -16,8 +16,12 @@ package protocol PushProvider: Sendable {
 
     /// The name of the credential: contains no secret, and changes with the key.
     var credential: String { get }
+
+    /// Where tasks that send through it are to run: on the thread of its connections. Nil: anywhere.
+    var executor: (any TaskExecutor)? { get }
 }
 
 extension PushProvider {
     package var credential: String { "unnamed" }
+    package var executor: (any TaskExecutor)? { nil }
 }

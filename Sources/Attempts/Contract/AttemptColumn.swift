@@ -22,17 +22,36 @@ enum AttemptColumn: Int, CaseIterable {
         case .status: Definition("status", .word("pushStatus"), [.rollup, .latest])
         case .reasonCode: Definition("reasonCode", .word("pushReason"), [.rollup, .latest])
         case .providerErrorCode:
-            Definition("providerErrorCode", .optionalText(.characters(0...200), \.providerErrorCode), [.latest, .noToken])
+            Definition(
+                "providerErrorCode",
+                .optionalText(.characters(0...200), Field({ $0.providerErrorCode }, { $0.providerErrorCode = $1 })),
+                [.latest, .noToken]
+            )
         case .attemptedAt: Definition("attemptedAt", .moment)
         case .requestId: Definition("requestId", .text(.visibleASCII, \.requestId), [.identity])
-        case .app: Definition("app", .optionalText(.characters(1...200), \.app), [.rollup, .latest, .noToken])
+        case .app:
+            Definition("app", .optionalText(.characters(1...200), Field({ $0.app }, { $0.app = $1 })), [.rollup, .latest, .noToken])
         case .environment: Definition("environment", .word("pushEnvironment"), [.rollup, .latest])
-        case .pushType: Definition("pushType", .optionalText(.characters(1...200), \.pushType), [.rollup, .latest, .noToken])
-        case .appVersion: Definition("appVersion", .optionalText(.characters(1...200), \.appVersion), [.latest, .noToken])
+        case .pushType:
+            Definition(
+                "pushType",
+                .optionalText(.characters(1...200), Field({ $0.pushType }, { $0.pushType = $1 })),
+                [.rollup, .latest, .noToken]
+            )
+        case .appVersion:
+            Definition(
+                "appVersion",
+                .optionalText(.characters(1...200), Field({ $0.appVersion }, { $0.appVersion = $1 })),
+                [.latest, .noToken]
+            )
         case .providerMessageId:
-            Definition("providerMessageId", .optionalText(.characters(1...200), \.providerMessageId), [.latest, .noToken])
-        case .latencyMs: Definition("latencyMs", .optionalInteger(\.latencyMs), [.latest])
-        case .sendId: Definition("sendId", .optionalText(.visibleASCII, \.sendId), [.latest])
+            Definition(
+                "providerMessageId",
+                .optionalText(.characters(1...200), Field({ $0.providerMessageId }, { $0.providerMessageId = $1 })),
+                [.latest, .noToken]
+            )
+        case .latencyMs: Definition("latencyMs", .optionalInteger(Field({ $0.latencyMs }, { $0.latencyMs = $1 })), [.latest])
+        case .sendId: Definition("sendId", .optionalText(.visibleASCII, Field({ $0.sendId }, { $0.sendId = $1 })), [.latest])
         case .receivedAt: Definition("receivedAt", .moment)
         case .attemptKey: Definition("attemptKey", .key)
         case .foldedLabels: Definition("foldedLabels", .labels, [.latest])
@@ -54,15 +73,26 @@ enum AttemptColumn: Int, CaseIterable {
 
     enum Kind: Sendable {
         case text(TextRule, @Sendable (Attempt) -> String)
-        case optionalText(TextRule, any WritableKeyPath<Attempt, String?> & Sendable)
+        case optionalText(TextRule, Field<String>)
         /// From 0.
-        case optionalInteger(any WritableKeyPath<Attempt, Int32?> & Sendable)
+        case optionalInteger(Field<Int32>)
         /// A member of a closed set: a property of the record; the value is PostgreSQL's type.
         case word(StaticString)
         case moment
         case key
         /// `FoldedLabels`.
         case labels
+    }
+
+    /// Of an attempt. No key path: each attempt that is stored reads seven of these, and a key path copies the attempt to read from it.
+    struct Field<Value>: Sendable {
+        let get: @Sendable (Attempt) -> Value?
+        let set: @Sendable (inout Attempt, Value?) -> Void
+
+        init(_ get: @escaping @Sendable (Attempt) -> Value?, _ set: @escaping @Sendable (inout Attempt, Value?) -> Void) {
+            self.get = get
+            self.set = set
+        }
     }
 
     struct Uses: OptionSet, Sendable {

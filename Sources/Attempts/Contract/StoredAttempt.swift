@@ -29,8 +29,8 @@ enum StoredAttempt {
         )
         for column in AttemptColumn.optionals {
             switch column.definition.kind {
-            case .optionalText(_, let path): attempt[keyPath: path] = try value(column)
-            case .optionalInteger(let path): attempt[keyPath: path] = try value(column)
+            case .optionalText(_, let field): field.set(&attempt, try value(column))
+            case .optionalInteger(let field): field.set(&attempt, try value(column))
             case .text, .word, .moment, .key, .labels: break
             }
         }

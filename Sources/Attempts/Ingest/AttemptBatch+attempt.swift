@@ -14,10 +14,10 @@ extension AttemptBatch {
         for (column, kind) in AttemptColumn.contractKinds {
             switch kind {
             case .text(let rule, let value): slots[column.slot] = try append(value(attempt), rule, column)
-            case .optionalText(let rule, let path):
-                if let text = attempt[keyPath: path] { slots[column.slot] = try append(text, rule, column) }
-            case .optionalInteger(let path):
-                if let number = attempt[keyPath: path] {
+            case .optionalText(let rule, let field):
+                if let text = field.get(attempt) { slots[column.slot] = try append(text, rule, column) }
+            case .optionalInteger(let field):
+                if let number = field.get(attempt) {
                     slots[column.slot] = AttemptPiece(try AttemptRules.integer(Int64(number), column))
                 }
             case .word, .moment, .key, .labels: break

@@ -108,8 +108,8 @@ package struct AttemptBatch: Sendable {
         )
         for column in AttemptColumn.optionals {
             switch column.definition.kind {
-            case .optionalText(_, let path): attempt[keyPath: path] = string(record[column])
-            case .optionalInteger(let path): attempt[keyPath: path] = record[column].integer
+            case .optionalText(_, let field): field.set(&attempt, string(record[column]))
+            case .optionalInteger(let field): field.set(&attempt, record[column].integer)
             case .text, .word, .moment, .key, .labels: break
             }
         }

@@ -70,7 +70,7 @@ extension SendDispatcher {
         direct.withLock { $0.open() }
         await withDiscardingTaskGroup { group in
             for await deliveries in started.stream {
-                for started in deliveries { group.addTask { await self.handle(started) } }
+                for started in deliveries { add(started, to: &group) }
             }
         }
     }

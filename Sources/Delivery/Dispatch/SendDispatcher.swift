@@ -76,7 +76,7 @@ package final class SendDispatcher: Service, Sendable {
                 await withDiscardingTaskGroup { group in
                     group.addTask { await self.renewLeases() }
                     group.addTask { await self.handleStarted() }
-                    await claimUntilShutdown { started in group.addTask { await self.handle(started) } }
+                    await claimUntilShutdown { add($0, to: &group) }
                     direct.withLock { $0.close() }
                     await drain()
                     started.continuation.finish()
@@ -107,7 +107,7 @@ package final class SendDispatcher: Service, Sendable {
                 _ = try await round(&queueClaims) { claimed.append($0) }
                 guard !claimed.isEmpty || !endedFlights.isEmpty else { return areSlotsInUse }
                 await withDiscardingTaskGroup { group in
-                    for started in claimed { group.addTask { await self.handle(started) } }
+                    for started in claimed { add(started, to: &group) }
                 }
                 // Their outcomes may make others ready.
                 await drain()
@@ -170,6 +170,11 @@ package final class SendDispatcher: Service, Sendable {
 
     /// Writes outcomes as long as `body` handles deliveries. For tests.
     func working(_ body: () async -> Void) async { await pipeline.working(body) }
+
+    /// Handles a delivery on the thread of the connections that it is sent through.
+    func add(_ started: StartedDelivery, to group: inout DiscardingTaskGroup) {
+        group.addTask(executorPreference: pipeline.executor(for: started.delivery.scope)) { await self.handle(started) }
+    }
 
     /// Returns when the outcome is handed to its writer; the slot is left when it is written.
     func handle(_ started: StartedDelivery) async {

@@ -133,6 +133,9 @@ package final class PushPipeline<Kind: DeliveryKind>: Sendable {
     /// Names the credential of pushes of this scope, without disclosing it; "" when there is none.
     package func credential(for scope: PushScope) -> String { lookup(scope.provider, scope.app, scope.environment)?.credential ?? "" }
 
+    /// Where pushes of this scope are best attempted (`PushProvider.executor`).
+    func executor(for scope: PushScope) -> (any TaskExecutor)? { lookup(scope.provider, scope.app, scope.environment)?.executor }
+
     /// Writes outcomes as long as `body` makes attempts, and returns when all of them are written.
     package func working<Value: Sendable, Failure: Error>(
         _ body: () async throws(Failure) -> Value

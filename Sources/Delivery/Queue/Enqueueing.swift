@@ -5,14 +5,28 @@ import PushContract
 
 /// Some callers' sends on their way into the queue, inside their transaction.
 struct Enqueueing {
-    /// What is to be stored of a request.
-    private struct Admitted {
-        var deliveries: [NewDelivery]
-        var kinds: [PayloadKind.Allowed]
-        var skipped: [SkippedTargets]
-        var deliveryClass: DeliveryClass
+    /// What is to be stored of a request. By reference, as it is looked at in several passes.
+    private final class Admitted {
+        let deliveries: [NewDelivery]
+        let kinds: [PayloadKind.Allowed]
+        let skipped: [SkippedTargets]
+        let deliveryClass: DeliveryClass
         /// Of a send to many people, which is stored by itself.
-        var fanOut: FanOut?
+        let fanOut: FanOut?
+
+        init(
+            deliveries: [NewDelivery],
+            kinds: [PayloadKind.Allowed],
+            skipped: [SkippedTargets],
+            deliveryClass: DeliveryClass,
+            fanOut: FanOut?
+        ) {
+            self.deliveries = deliveries
+            self.kinds = kinds
+            self.skipped = skipped
+            self.deliveryClass = deliveryClass
+            self.fanOut = fanOut
+        }
     }
 
     private let posts: [SendPost]

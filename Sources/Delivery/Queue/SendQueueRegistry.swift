@@ -50,7 +50,10 @@ enum SendQueueRegistry {
     }
 
     private static func read(_ apps: [String], on connection: BlockingConnection) throws -> Found {
-        let queues = try connection.query("SELECT \(raw: columns) FROM pushQueues WHERE app = ANY(\(apps))").map(SendQueue.init)
+        // A subquery, so that one plan serves every array: without it PostgreSQL makes a plan for each, which takes six times as long as
+        // the look-up.
+        let queues = try connection.query("SELECT \(raw: columns) FROM pushQueues WHERE app = ANY(ARRAY(SELECT unnest(\(apps))))")
+            .map(SendQueue.init)
         return Found(queues: Dictionary(uniqueKeysWithValues: queues.map { (Key($0), $0) }))
     }
 }

@@ -1,8 +1,11 @@
 /// An HTTP/2 client over TLS: one thread, awaited from any task. The sender of pushes.
 ///
+/// Tasks that send through it may run on its thread (`Task(executorPreference:)`): then neither a request nor its answer changes threads.
+/// They must not block: the connections wait for them.
+///
 /// Thread-safe. All requests of one client share its connections, so credentials that must not share a connection (two Apple teams) need a
 /// client each. Stops when `shutdown` is called or the last reference is released.
-package final class HTTP2Client: Sendable {
+package final class HTTP2Client: TaskExecutor {
     private let inbox: LoopInbox<HTTP2Loop.Item>
 
     package init(configuration: HTTP2ClientConfiguration) {
@@ -15,6 +18,12 @@ package final class HTTP2Client: Sendable {
     }
 
     deinit { inbox.stop() }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        // What a task has left to do it does elsewhere when the thread has ended.
+        if !inbox.submit(.job(job, asUnownedTaskExecutor())) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
+    }
 
     /// Sends a request and waits for the whole answer, at most `request.timeout`.
     ///

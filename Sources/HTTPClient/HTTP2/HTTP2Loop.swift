@@ -8,6 +8,8 @@ final class HTTP2Loop {
     enum Item: Sendable {
         case request(HTTP2Exchange)
         case addresses(HTTP2Origin, AddressLookup.Outcome)
+        /// A part of a task that prefers this thread.
+        case job(UnownedJob, UnownedTaskExecutor)
     }
 
     /// What the thread begins with.
@@ -64,10 +66,7 @@ final class HTTP2Loop {
             now = ContinuousClock.now
             for (id, mask) in events { connections[id]?.handle(mask, now: now) }
             for connection in connections.values where connection.hasMoreToRead { connection.readOn(now: now) }
-            let batch = inbox.take()
-            for item in batch.arrived { take(item) }
-            if batch.isStopping { return shutDown() }
-            if batch.hasCancellations { abandonCancelled() }
+            if takeArrived() { return shutDown() }
             if now >= nextSweep { sweep() }
             _ = collect()
             for pool in pools where pool.hasWaiting { assign(pool) }
@@ -88,10 +87,39 @@ final class HTTP2Loop {
         return isBusy ? 100 : 1000
     }
 
+    /// Takes what was handed over; what the tasks among it hand over themselves belongs to this turn, too.
+    ///
+    /// - Returns: whether the loop is to end.
+    private func takeArrived() -> Bool {
+        let first = inbox.take()
+        let hasTasks = take(first)
+        if first.isStopping || !hasTasks { return first.isStopping }
+        now = ContinuousClock.now
+        let second = inbox.take()
+        _ = take(second)
+        return second.isStopping
+    }
+
     // MARK: Requests
+
+    /// Whether tasks ran.
+    private func take(_ batch: LoopInbox<Item>.Batch) -> Bool {
+        var hasTasks = false
+        for item in batch.arrived {
+            if case .job(let job, let executor) = item {
+                job.runSynchronously(on: executor)
+                hasTasks = true
+            } else {
+                take(item)
+            }
+        }
+        if batch.hasCancellations { abandonCancelled() }
+        return hasTasks
+    }
 
     private func take(_ item: Item) {
         switch item {
+        case .job: break
         case .request(let exchange) where exchange.isCancelled:
             fail(exchange, .notWritten, .cancelled, "cancelled before it was sent")
         case .request(let exchange):

@@ -11,6 +11,8 @@ package final class APNsProvider: PushProvider {
     let exchange: APNsExchange
     let metrics = ProviderMetrics(.apns)
 
+    package var executor: (any TaskExecutor)? { exchange.client }
+
     /// - Parameter clock: Measures the age of provider tokens.
     /// - Throws: `CredentialError` if the team id, key id or key is invalid.
     package init(

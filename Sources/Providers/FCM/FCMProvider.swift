@@ -15,6 +15,8 @@ package struct FCMProvider: PushProvider {
     private let metrics = ProviderMetrics(.fcm)
     private let logger: Logger
 
+    package var executor: (any TaskExecutor)? { client }
+
     /// - Parameter tokenClient: Asks for access tokens.
     /// - Throws: `CredentialError` if the service account file is invalid.
     package init(

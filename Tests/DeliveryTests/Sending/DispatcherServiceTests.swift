@@ -1,4 +1,4 @@
-import Delivery
+import Dispatch
 import Logging
 import Postgres
 import Providers
@@ -6,7 +6,10 @@ import PushContract
 import ServiceKit
 import ServiceLifecycle
 import TestDatabase
+import TestSupport
 import Testing
+
+@testable import Delivery
 
 /// A provider that tells when it is asked, and answers when it is let.
 private struct GatedProvider: PushProvider {
@@ -16,6 +19,35 @@ private struct GatedProvider: PushProvider {
     func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
         asked.yield()
         for await _ in gate { break }
+        return .accepted("m")
+    }
+}
+
+/// A provider with a thread of its own, which tells whether it was asked on it.
+private struct ThreadedProvider: PushProvider {
+    private final class OwnThread: TaskExecutor {
+        let queue = DispatchQueue(label: "provider")
+        let mark = DispatchSpecificKey<Bool>()
+
+        init() { queue.setSpecific(key: mark, value: true) }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        }
+
+        var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) == true }
+    }
+
+    private let thread = OwnThread()
+    let asked: AsyncStream<Bool>.Continuation
+
+    init(asked: AsyncStream<Bool>.Continuation) { self.asked = asked }
+
+    var executor: (any TaskExecutor)? { thread }
+
+    func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
+        asked.yield(thread.isCurrent)
         return .accepted("m")
     }
 }
@@ -42,6 +74,30 @@ struct DispatcherServiceTests {
             }
             #expect(try await bench.send("s1").state == .sent)
             #expect(try await bench.count("pushLeases") == 0)
+        }
+    }
+
+    @Test("pushes are sent on the thread of the provider's connections, claimed ones and those that are leased when they are stored")
+    func providersThread() async throws {
+        try await SendingBench.with { bench in
+            try await bench.register("ann", "phone", token: SendingBench.token(1))
+            let (asked, tellAsked) = AsyncStream.makeStream(of: Bool.self)
+            let provider = ThreadedProvider(asked: tellAsked)
+            let dispatcher = bench.dispatcher({ _, _, _ in provider })
+            let enqueueService = bench.enqueueService(dispatcher)
+            try await bench.enqueue(#"{"sendId": "claimed", "uid": "ann"}"#)
+            // What waits could not be stored any more.
+            try await bench.refuse("INSERT", on: "pushReady", when: "true")
+            let post = try bench.post(#"{"sendId": "direct", "uid": "ann"}"#)
+            try await withServices([dispatcher, enqueueService]) {
+                var answers = asked.makeAsyncIterator()
+                #expect(await answers.next() == true)
+                // The dispatcher has to see first that the queue is empty.
+                try await eventually("it is stored") { try await bench.unlessRefused { try await enqueueService.submit(post) } != nil }
+                #expect(await answers.next() == true)
+            }
+            #expect(try await bench.send("claimed").state == .sent)
+            #expect(try await bench.send("direct").state == .sent)
         }
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPClient
 import Hummingbird
 import HummingbirdCore
@@ -274,4 +275,44 @@ struct HTTP2ClientTests {
             }
         }
     }
+
+    @Test("tasks that prefer the client run on its thread, before a request and after its answer; and elsewhere once it was shut down")
+    func tasksOnItsThread() async throws {
+        let certificate = try ThrowawayCertificate()
+        try await withServer(try .http2Upgrade(tlsConfiguration: certificate.tls), router: echo()) { port in
+            try await withHTTP2Client(trusting: certificate) { client in
+                let request = OutboundRequest(url: "https://127.0.0.1:\(port)/echo", body: [1])
+                let threads = try await withThrowingTaskGroup(of: [UInt].self) { group in
+                    for _ in 0..<20 {
+                        group.addTask(executorPreference: client) {
+                            var threads = [currentThread()]
+                            for _ in 0..<3 {
+                                _ = try await client.send(request)
+                                threads.append(currentThread())
+                            }
+                            return threads
+                        }
+                    }
+                    return try await group.reduce(into: Set<UInt>()) { $0.formUnion($1) }
+                }
+                #expect(threads.count == 1)
+                let (gate, opened) = AsyncStream.makeStream(of: Void.self)
+                let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+                let before = Task(executorPreference: client) {
+                    let thread = currentThread()
+                    arrived.yield()
+                    for await _ in gate { break }
+                    return (thread, currentThread())
+                }
+                await wait(for: 1, in: arrivals)
+                client.shutdown()
+                opened.yield()
+                let (first, second) = await before.value
+                #expect(threads == [first] && first != second)
+                #expect(await Task(executorPreference: client) { currentThread() }.value != first)
+            }
+        }
+    }
 }
+
+private func currentThread() -> UInt { pthread_self() }

@@ -71,6 +71,8 @@ struct EndToEnd {
         try await check(pool, settings.sends, run: run + "-full")
         let spent = zip(uses, later).map { before, after in before.flatMap { before in after.map { $0 - before } } }
         let rate = Double(settings.sends) / seconds
+        // The kernel writes to disk after 30 s what was left to it at full speed. Here commits would wait for it, by chance.
+        sync()
         note(connections, "end to end, at half that rate")
         let paced = try await load.pace(rate / 2, for: .seconds(settings.seconds), every: settings.interval, run: run + "-half")
         try await settle(pool)
