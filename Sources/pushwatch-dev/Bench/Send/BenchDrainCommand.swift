@@ -39,18 +39,16 @@ extension BenchCommand {
                 defer { try? FileManager.default.removeItem(atPath: directory) }
                 let simulator = http2 ? try await BenchSimulator(directory: directory) : nil
                 defer { simulator?.stop() }
-                let bench = DrainBench(
+                let queue = BenchQueue(
                     database: database,
-                    deliveries: deliveries,
-                    workedOff: workedOff,
                     provider: simulator.map { BareProvider(settings: $0.settings, connections: 2, inFlight: 0) },
                     logger: logger
                 )
                 if let waiting {
-                    let report = try await SteadyBench(bench: bench, waiting: waiting).run()
+                    let report = try await SteadyBench(queue: queue, waiting: waiting).run()
                     if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
                 } else {
-                    let report = try await bench.run()
+                    let report = try await DrainBench(queue: queue, deliveries: deliveries, workedOff: workedOff).run()
                     if json { try Terminal.printLine(json: report) } else { Terminal.printLine(report.text) }
                 }
             }

@@ -1,13 +1,8 @@
-import Attempts
 import CommandLineKit
 import Delivery
 import Foundation
-import Logging
 import Postgres
-import Providers
 import PushContract
-import ServiceLifecycle
-import Synchronization
 
 /// `pushwatch-dev bench drain`: a full queue is sent, to a provider in this process that takes everything at once, so that the database is
 /// what is measured, or over HTTP/2 to the provider simulator; once alone, once while an analyst holds a snapshot and another session is
@@ -16,8 +11,8 @@ struct DrainBench {
     struct Report: Encodable {
         var deliveries: Int
         var workedOff: Int
-        var alone: Rate
-        var underSnapshot: Rate
+        var alone: BenchQueue.Rate
+        var underSnapshot: BenchQueue.Rate
         var ratio: Double
 
         var text: String {
@@ -32,72 +27,24 @@ struct DrainBench {
         }
     }
 
-    struct Rate: Encodable {
-        var perSecond: Double
-        /// By processor time of this process and of PostgreSQL; nil where that is not known.
-        var perCoreSecond: Double?
-    }
-
-    /// What has been used up at a moment: by this process and by PostgreSQL, where that is known.
-    struct Use {
-        var at: ContinuousClock.Instant
-        var cpuSeconds: [Double?]
-    }
-
-    /// Takes everything, or has it sent.
-    final class CountingProvider: PushProvider {
-        private let taken = Atomic(0)
-        private let next: APNsProvider?
-
-        init(next: APNsProvider?) { self.next = next }
-
-        /// How many it has taken.
-        var count: Int { taken.load(ordering: .relaxed) }
-
-        func send(_ message: PushMessage, to target: PushTarget, attemptId: String, now: Timestamp) async -> PushOutcome {
-            let outcome = await next?.send(message, to: target, attemptId: attemptId, now: now)
-            taken.add(1, ordering: .relaxed)
-            return outcome ?? .sent(messageId: nil, httpStatus: 200, latency: .milliseconds(1))
-        }
-    }
-
     /// Sends of an hour, 5,000 a second.
     static let hour = 18_000_000
 
-    let database: BenchDatabase
+    let queue: BenchQueue
     let deliveries: Int
     /// Deliveries that are worked off next to the snapshot before the queue is filled.
     let workedOff: Int
-    /// Nil: the provider is in this process.
-    var provider: BareProvider?
-    let logger: Logger
-
-    /// A pool as that of the service for sending, of a database with our tables.
-    func migratedPool() async throws -> PostgresPool {
-        var configuration = PostgresConfiguration(
-            url: database.url,
-            maxConnections: 6,
-            statementTimeout: .seconds(1800),
-            applicationName: "bench drain"
-        )
-        // Else a scan from before the table grew would read what the snapshot keeps, each time.
-        configuration.looksUpByIndex = true
-        _ = try await Migrator(configuration: configuration, directory: try ProjectFiles.locate("sql/migrations"), logger: logger).migrate()
-        let pool = PostgresPool(configuration: configuration, logger: logger)
-        try await PartitionMaintenance(pool: pool, logger: logger).maintain()
-        return pool
-    }
 
     func run() async throws -> Report {
-        let pool = try await migratedPool()
+        let pool = try await queue.migratedPool()
         defer { pool.close() }
         let cipher = TokenCipher(.random())
         Terminal.note("filling the queue with \(deliveries) sends")
-        try await empty(pool)
+        try await queue.empty(pool)
         try await fill(pool, cipher)
         Terminal.note("draining alone")
         let alone = try await drain(pool, cipher)
-        try await empty(pool)
+        try await queue.empty(pool)
         let under = try await nextToOldTransactions(pool) {
             Terminal.note("working off \(workedOff) sends next to a snapshot and an idle transaction")
             try await workOff(pool)
@@ -115,7 +62,7 @@ struct DrainBench {
         )
     }
 
-    private func nextToOldTransactions(_ pool: PostgresPool, _ body: () async throws -> Rate) async throws -> Rate {
+    private func nextToOldTransactions(_ pool: PostgresPool, _ body: () async throws -> BenchQueue.Rate) async throws -> BenchQueue.Rate {
         // PostgreSQL ends our sessions after a minute idle in a transaction; these must stay open.
         let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_transaction_session_timeout = 0"
         return try await pool.withConnection { analyst in
@@ -156,18 +103,6 @@ struct DrainBench {
         }
     }
 
-    func empty(_ pool: PostgresPool) async throws {
-        try await pool.execute(
-            """
-            TRUNCATE pushSends, pushDeliveries, pushReady, pushScheduled, pushLeases, pushFinishedSingles, pushOutcomes, pushDead, pushQueues,
-                notificationDeliveryAttempts, attemptLedger, attemptRollups, attemptLatencies, tokenOutcomes RESTART IDENTITY
-            """
-        )
-        try await pool.execute(
-            "INSERT INTO pushQueues (app, provider, environment, class) VALUES ('com.example.bench', 'apns', 'production', 'normal')"
-        )
-    }
-
     private func fill(_ pool: PostgresPool, _ cipher: TokenCipher) async throws {
         let token = try PushToken(String(repeating: "5a", count: 32), provider: .apns)
         let encrypted = try cipher.encryptedBytes(of: token, as: .delivery)
@@ -193,9 +128,8 @@ struct DrainBench {
         try await pool.execute("CHECKPOINT")
     }
 
-    private func drain(_ pool: PostgresPool, _ cipher: TokenCipher) async throws -> Rate {
-        let provider = CountingProvider(next: try provider?.provider())
-        let rate = try await sending(to: provider, pool, cipher) { use in
+    private func drain(_ pool: PostgresPool, _ cipher: TokenCipher) async throws -> BenchQueue.Rate {
+        let rate = try await queue.sending(pool, cipher) { provider, use in
             let start = try use()
             // Then none is ready; to look for one would read all that was worked off. How many were sent is counted below.
             while provider.count < deliveries {
@@ -206,50 +140,10 @@ struct DrainBench {
             while try await pool.query("SELECT EXISTS (SELECT FROM pushLeases)")[0].decode(Bool.self) {
                 try await Task.sleep(for: .milliseconds(50))
             }
-            return Rate(of: deliveries, from: start, to: try use())
+            return BenchQueue.Rate(of: deliveries, from: start, to: try use())
         }
         let sent = try await pool.query("SELECT count(*) FROM pushFinished WHERE outcome = 'sent'")[0].decode(Int.self)
         guard sent == deliveries else { throw CommandFailure.check("\(deliveries) were queued and \(sent) sent.") }
         return rate
-    }
-
-    func store(_ pool: PostgresPool, _ cipher: TokenCipher) -> SendStore {
-        SendStore(pool: pool, cipher: cipher, record: AttemptRecording.recorder(slot: 300, logger: logger))
-    }
-
-    /// While a dispatcher sends what is queued.
-    ///
-    /// - Parameter body: is given a function for what has been used up so far.
-    func sending<Result: Sendable>(
-        to provider: CountingProvider,
-        _ pool: PostgresPool,
-        _ cipher: TokenCipher,
-        _ body: (() throws -> Use) async throws -> Result
-    ) async throws -> Result {
-        let dispatcher = SendDispatcher(
-            store: store(pool, cipher),
-            throttles: ThrottleStore(pool: pool),
-            lookup: { _, _, _ in provider },
-            logger: logger
-        )
-        let postgres = try await ProcessUse.postgres(of: pool)
-        let own = ProcessUse(pid: getpid())
-        let group = ServiceGroup(configuration: .init(services: [.init(service: dispatcher)], logger: logger))
-        return try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            let result = try await body { Use(at: .now, cpuSeconds: [own.cpuSeconds, postgres?.familySeconds]) }
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
-            return result
-        }
-    }
-}
-
-extension DrainBench.Rate {
-    /// - Parameter count: sends between the two.
-    init(of count: Int, from start: DrainBench.Use, to end: DrainBench.Use) {
-        let spent = zip(end.cpuSeconds, start.cpuSeconds).map { after, before in after.flatMap { after in before.map { after - $0 } } }
-        perSecond = Double(count) / (end.at - start.at).inSeconds
-        perCoreSecond = spent.contains(nil) ? nil : Double(count) / spent.compactMap(\.self).reduce(0, +)
     }
 }

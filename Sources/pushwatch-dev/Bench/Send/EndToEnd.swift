@@ -11,14 +11,14 @@ struct EndToEnd {
     let database: BenchDatabase
     let simulator: BenchSimulator
     let other: OtherSender?
+    /// Of the measurement of the full rate.
+    private static let turns = 3
 
     func run(_ connections: Int) async throws -> SendBenchReport.EndToEnd {
         note(connections, "bare")
         let bare = BareProvider(settings: simulator.settings, connections: connections, inFlight: settings.inFlight)
         let before = try await bare.run(requests: settings.sends, simulator: simulator.use)
-        let otherBefore = try await runOther(connections)
         var measured = try await measure(connections)
-        let otherAfter = try await runOther(connections)
         note(connections, "bare again")
         let after = try await bare.run(requests: settings.sends, simulator: simulator.use)
         for slice in [before, after] where slice.failed > 0 {
@@ -27,19 +27,15 @@ struct EndToEnd {
         measured.barePerSecond = (before.perSecond + after.perSecond) / 2
         measured.barePerCoreSecond = (before.perCoreSecond + after.perCoreSecond) / 2
         measured.ratio = measured.perSecond / measured.barePerSecond
-        if let otherBefore, let otherAfter {
-            measured.otherPerSecond = (otherBefore.perSecond + otherAfter.perSecond) / 2
-            measured.otherPerCoreSecond = (otherBefore.perCoreSecond + otherAfter.perCoreSecond) / 2
-        }
         return measured
     }
 
     private func note(_ connections: Int, _ step: String) { Terminal.note("\(connections) connections to the provider: \(step)") }
 
-    private func runOther(_ connections: Int) async throws -> OtherSender.Slice? {
+    private func runOther(_ connections: Int, _ requests: Int) async throws -> OtherSender.Slice? {
         guard let other else { return nil }
         note(connections, "the other program")
-        return try await other.run(requests: settings.sends, inFlight: settings.inFlight)
+        return try await other.run(requests: requests, inFlight: settings.inFlight)
     }
 
     private func measure(_ connections: Int) async throws -> SendBenchReport.EndToEnd {
@@ -60,35 +56,48 @@ struct EndToEnd {
         defer { pool.close() }
         let load = SendLoad(port: server.port, key: server.key, collapses: settings.collapses)
         // With it and a number a sendId is as long as those that the server makes.
-        let run = String(ULID.make(at: .now()).prefix(ULID.length - "-full-12345".count))
+        let run = String(ULID.make(at: .now()).prefix(ULID.length - "-run1-12345".count))
         _ = try await drain(pool, load, settings.sends / 20, run: run + "-warm")
         let postgres = try await ProcessUse.postgres(of: pool)
         let own = ProcessUse(pid: getpid())
-        let uses = [server.use.cpuSeconds, postgres?.familySeconds, simulator.use.cpuSeconds, own.cpuSeconds]
-        note(connections, "end to end, \(settings.sends) sends as fast as they are taken")
-        let seconds = try await drain(pool, load, settings.sends, run: run + "-full")
-        let later = [server.use.cpuSeconds, postgres?.familySeconds, simulator.use.cpuSeconds, own.cpuSeconds]
-        try await check(pool, settings.sends, run: run + "-full")
-        let spent = zip(uses, later).map { before, after in before.flatMap { before in after.map { $0 - before } } }
-        let rate = Double(settings.sends) / seconds
+        // In turns with the other program: the machine's speed changes within a minute.
+        let share = settings.sends / Self.turns
+        let sends = share * Self.turns
+        func uses() -> [Double] {
+            [server.use.cpuSeconds, postgres?.familySeconds, simulator.use.cpuSeconds, own.cpuSeconds].map { $0 ?? 0 }
+        }
+        var otherTotal = try await runOther(connections, share)
+        var spent = [0.0, 0, 0, 0]
+        var seconds = 0.0
+        for turn in 1...Self.turns {
+            note(connections, "end to end, \(share) sends as fast as they are taken, \(turn) of \(Self.turns)")
+            let before = uses()
+            seconds += try await drain(pool, load, share, run: run + "-run\(turn)")
+            for (index, after) in uses().enumerated() { spent[index] += after - before[index] }
+            if let slice = try await runOther(connections, share) { otherTotal?.add(slice) }
+        }
+        try await check(pool, sends, run: run)
+        let rate = Double(sends) / seconds
         // The kernel writes to disk after 30 s what was left to it at full speed. Here commits would wait for it, by chance.
         sync()
         note(connections, "end to end, at half that rate")
         let paced = try await load.pace(rate / 2, for: .seconds(settings.seconds), every: settings.interval, run: run + "-half")
         try await settle(pool)
         let (p50, p99) = try await latencies(pool, run: run + "-half", sends: paced)
-        let perSend = spent.map { $0.map { $0 * 1e6 / Double(settings.sends) } }
+        let perSend = spent.map { $0 * 1e6 / Double(sends) }
         return SendBenchReport.EndToEnd(
             connections: connections,
             perSecond: rate,
             barePerSecond: 0,
             ratio: 0,
-            perCoreSecond: 1e6 / max(1, (perSend[0] ?? 0) + (perSend[1] ?? 0)),
+            otherPerSecond: otherTotal?.perSecond,
+            otherPerCoreSecond: otherTotal?.perCoreSecond,
+            perCoreSecond: 1e6 / max(1, perSend[0] + perSend[1]),
             barePerCoreSecond: 0,
-            serverMicroseconds: perSend[0] ?? 0,
-            postgresMicroseconds: perSend[1],
-            simulatorMicroseconds: perSend[2] ?? 0,
-            loadMicroseconds: perSend[3] ?? 0,
+            serverMicroseconds: perSend[0],
+            postgresMicroseconds: postgres == nil ? nil : perSend[1],
+            simulatorMicroseconds: perSend[2],
+            loadMicroseconds: perSend[3],
             pacedPerSecond: rate / 2,
             p50Milliseconds: p50,
             p99Milliseconds: p99
@@ -108,8 +117,8 @@ struct EndToEnd {
         let (sent, rows) = try await pool.query(
             """
             SELECT (SELECT count(*) FROM pushFinished f JOIN pushDeliveries d USING (deliveryId)
-                    WHERE d.sendId LIKE \(run + "-%") AND f.outcome = 'sent'),
-                (SELECT count(*) FROM notificationDeliveryAttempts WHERE sendId LIKE \(run + "-%") AND status = 'sent')
+                    WHERE d.sendId LIKE \(run + "-run%") AND f.outcome = 'sent'),
+                (SELECT count(*) FROM notificationDeliveryAttempts WHERE sendId LIKE \(run + "-run%") AND status = 'sent')
             """
         )[0].decode((Int, Int).self)
         guard sent == sends, rows == sends else {

@@ -12,6 +12,12 @@ struct OtherSender {
 
         var perSecond: Double { Double(accepted) / max(0.001, seconds) }
         var perCoreSecond: Double { Double(accepted) / max(0.001, cpuSeconds) }
+
+        mutating func add(_ other: Slice) {
+            accepted += other.accepted
+            seconds += other.seconds
+            cpuSeconds += other.cpuSeconds
+        }
     }
 
     let program: String

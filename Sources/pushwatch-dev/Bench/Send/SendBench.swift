@@ -65,10 +65,9 @@ struct SendBench {
         }
         if settings.parts.contains(.drain) {
             report.drain = try await DrainBench(
-                database: database,
+                queue: BenchQueue(database: database, logger: logger),
                 deliveries: settings.deliveries,
-                workedOff: settings.workedOff,
-                logger: logger
+                workedOff: settings.workedOff
             ).run()
         }
         return report

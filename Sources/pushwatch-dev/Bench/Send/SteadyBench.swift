@@ -1,6 +1,5 @@
 import CommandLineKit
 import Delivery
-import Logging
 import Postgres
 import PushContract
 import ServiceKit
@@ -9,7 +8,7 @@ import ServiceKit
 struct SteadyBench {
     struct Report: Encodable {
         var waiting: Int
-        var rate: DrainBench.Rate
+        var rate: BenchQueue.Rate
 
         var text: String {
             "steady, with \(waiting) waiting: \(Int(rate.perSecond)) a second stored, sent and recorded"
@@ -22,19 +21,17 @@ struct SteadyBench {
     private static let warmUp = Duration.seconds(5)
     private static let measured = Duration.seconds(30)
 
-    /// Its number of deliveries is not used.
-    let bench: DrainBench
+    let queue: BenchQueue
     let waiting: Int
 
     func run() async throws -> Report {
-        let pool = try await bench.migratedPool()
+        let pool = try await queue.migratedPool()
         defer { pool.close() }
-        try await bench.empty(pool)
+        try await queue.empty(pool)
         let cipher = TokenCipher(.random())
-        let provider = DrainBench.CountingProvider(next: try bench.provider?.provider())
-        let rate = try await bench.sending(to: provider, pool, cipher) { use in
+        let rate = try await queue.sending(pool, cipher) { provider, use in
             try await withThrowingTaskGroup(of: Void.self) { adding in
-                adding.addTask { try await add(bench.store(pool, cipher), provider) }
+                adding.addTask { try await add(queue.store(pool, cipher), provider) }
                 Terminal.note("warming up for \(Self.warmUp)")
                 try await Task.sleep(for: Self.warmUp)
                 Terminal.note("measuring for \(Self.measured)")
@@ -42,14 +39,14 @@ struct SteadyBench {
                 try await Task.sleep(for: Self.measured)
                 let (end, after) = (try use(), provider.count)
                 adding.cancelAll()
-                return DrainBench.Rate(of: after - before, from: start, to: end)
+                return BenchQueue.Rate(of: after - before, from: start, to: end)
             }
         }
         return Report(waiting: waiting, rate: rate)
     }
 
     /// Stores sends where fewer wait than are to, until it is cancelled.
-    private func add(_ store: SendStore, _ provider: DrainBench.CountingProvider) async throws {
+    private func add(_ store: SendStore, _ provider: BenchQueue.CountingProvider) async throws {
         var stored = 0
         while !Task.isCancelled {
             guard stored + Self.batch <= provider.count + waiting else {
