@@ -42,7 +42,7 @@ struct BenchCommand: AsyncParsableCommand {
             abstract: "Ingestion against COPY into an identical table, in one run on a scratch database.",
             discussion: """
                 Build with `swift build -c release` first. Rates depend on the machine and its load; compare the ratios: \
-                every HTTP measurement is between two slices of COPY, and single POSTs are next to a no-op route of the same server. \
+                every HTTP measurement is between two slices of COPY, and single POSTs take turns with a no-op route of the same server. \
                 The server runs in a process of its own; the load comes from this one.
                 """
         )

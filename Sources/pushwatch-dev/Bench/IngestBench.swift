@@ -33,6 +33,7 @@ struct IngestBench {
     private static let batches: [(rows: Int, connections: Int)] = [(1, 64), (10, 32), (100, 16), (500, 8), (500, 32), (5_000, 4)]
     private static let copyConnections = 2
     private static let singles = [1, 64, 256]
+    private static let turns = 4
     static let names = [1, 10, 100, 500, 5_000].map { "\($0)" } + singles.map { "single\($0)" }
 
     init(database: BenchDatabase, settings: Settings, logger: Logger) {
@@ -132,19 +133,24 @@ struct IngestBench {
         return measurements
     }
 
+    /// In turns with the no-op route, as the machine's speed changes within seconds.
     private func singles(_ server: BenchServer, into report: inout BenchReport) async throws {
         for connections in IngestBench.singles where settings.includes("single\(connections)") {
-            let idle = load(server, BenchServeCommand.noOpPath, rows: 1, connections: connections, isSingle: true)
-            let before = try await measure("no-op", server, idle)
-            var measured = try await measure(
-                "single POST",
-                server,
-                load(server, "/attempts", rows: 1, connections: connections, isSingle: true)
+            var noOp = LoadMeasurement(
+                "no-op",
+                load(server, BenchServeCommand.noOpPath, rows: 1, connections: connections, isSingle: true)
             )
-            let after = try await measure("no-op", server, idle)
-            measured.ratio = measured.requestsPerSecond / ((before.requestsPerSecond + after.requestsPerSecond) / 2)
-            measured.ratioTo = "no-op"
-            report.measurements += [before, measured, after]
+            var single = LoadMeasurement("single POST", load(server, "/attempts", rows: 1, connections: connections, isSingle: true))
+            Terminal.note("single POST and no-op in turns, over \(connections) connections")
+            for _ in 0..<IngestBench.turns {
+                try await noOp.run(seconds: settings.seconds / Double(IngestBench.turns), on: server, pool: pool)
+                try await single.run(seconds: settings.seconds / Double(IngestBench.turns), on: server, pool: pool)
+            }
+            try await noOp.run(seconds: settings.seconds / Double(IngestBench.turns), on: server, pool: pool)
+            var measured = single.measurement
+            measured.ratio = measured.requestsPerSecond / noOp.measurement.requestsPerSecond
+            measured.ratioTo = noOp.name
+            report.measurements += [noOp.measurement, measured]
         }
     }
 
@@ -154,44 +160,17 @@ struct IngestBench {
 
     private func measure(_ name: String, _ server: BenchServer, _ loader: Loader) async throws -> BenchReport.Measurement {
         Terminal.note("\(name) over \(loader.connections) connections")
-        _ = try await loader.run(seconds: settings.seconds / 8)
-        server.use.resetPeak()
-        let postgres = try await postgres()
-        let (serverBefore, postgresBefore, walBefore) = (server.use.cpuSeconds, postgres?.familySeconds, try await wal())
-        let (result, seconds) = try await loader.run(seconds: settings.seconds)
-        let (serverAfter, postgresAfter, walAfter) = (server.use.cpuSeconds, postgres?.familySeconds, try await wal())
-        let rows = Double(max(1, result.rows))
-        let sorted = result.microseconds.sorted()
-        func percentile(_ share: Double) -> Double? {
-            sorted.isEmpty ? nil : Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) / 1000
-        }
-        let serverUse = difference(serverBefore, serverAfter)
-        let postgresUse = difference(postgresBefore, postgresAfter)
-        return BenchReport.Measurement(
-            name: name,
-            connections: loader.connections,
-            rowsPerRequest: loader.rows,
-            requestsPerSecond: Double(result.requests) / seconds,
-            rowsPerSecond: Double(result.rows) / seconds,
-            p50Milliseconds: percentile(0.5),
-            p99Milliseconds: percentile(0.99),
-            serverCPUMicrosecondsPerRow: serverUse.map { $0 * 1e6 / rows },
-            postgresCPUMicrosecondsPerRow: postgresUse.map { $0 * 1e6 / rows },
-            serverCPUSeconds: serverUse,
-            postgresCPUSeconds: postgresUse,
-            walBytesPerRow: Double(walAfter - walBefore) / rows,
-            serverPeakMemoryMiB: server.use.peakMemory.map { Double($0) / 1_048_576 },
-            refused: result.refused,
-            failure: result.failure
-        )
+        var load = LoadMeasurement(name, loader)
+        try await load.run(seconds: settings.seconds, on: server, pool: pool)
+        return load.measurement
     }
 
     private func slice(_ copy: CopyLimit, connections: Int) async throws -> BenchReport.Measurement {
         Terminal.note("COPY of \(copy.rows) rows over \(connections) connections")
-        let postgres = try await postgres()
-        let (before, walBefore) = (postgres?.familySeconds, try await wal())
+        let postgres = try await ProcessUse.postgres(of: pool)
+        let (before, walBefore) = (postgres?.familySeconds, try await LoadMeasurement.wal(pool))
         let seconds = try await copy.run(connections: connections)
-        let (after, walAfter) = (postgres?.familySeconds, try await wal())
+        let (after, walAfter) = (postgres?.familySeconds, try await LoadMeasurement.wal(pool))
         let use = difference(before, after)
         return BenchReport.Measurement(
             name: "COPY",
@@ -208,11 +187,5 @@ struct IngestBench {
     private func difference(_ before: Double?, _ after: Double?) -> Double? {
         guard let before, let after else { return nil }
         return after - before
-    }
-
-    private func postgres() async throws -> ProcessUse? { try await ProcessUse.postgres(of: pool) }
-
-    private func wal() async throws -> Int64 {
-        try await pool.query("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint")[0].decode(Int64.self)
     }
 }
