@@ -29,10 +29,10 @@ plan() {
             test='AttemptsTests\.AttemptWriterTests/oneTransaction'
             ;;
         rollup-outside-fresh)
-            # The same where a batch is written as all new, in one pipeline and around COPY.
+            # The same where a batch is written as all new: in one pipeline afterwards, around COPY before.
             source=FreshWriter.swift
-            edit='s/(try connection\.pipeline\(begin \+ checks \+ claims \+ facts) \+ rollups\(batch, now: receivedAt\) \+ \[end\]\)/$1 + [end])\n                try connection.pipeline(rollups(batch, now: receivedAt))/; s/try connection\.pipeline\(rollups \+ \["COMMIT"\]\)/try connection.executeScript("COMMIT")\n            try connection.pipeline(rollups)/'
-            test='AttemptsTests\.FreshWriterTests/oneTransaction'
+            edit='s/(try connection\.pipeline\(\[begin\] \+ checks \+ claims \+ facts) \+ rollups\(batch, now: receivedAt\) \+ \[end\]\)/$1 + [end])\n                try connection.pipeline(rollups(batch, now: receivedAt))/; s/(try connection\.pipeline\(\[begin\] \+ checks \+ rollups\(batch, now: receivedAt\))\)/$1 + ["COMMIT", "BEGIN"])/'
+            test='AttemptsTests\.FreshWriterTests/(oneTransaction|storedAndCounted)'
             ;;
         rotation-unlocked)
             # The ledger's generation is switched without waiting for the batches under way.

@@ -28,7 +28,7 @@ package struct AccessAuthenticator: Authenticator {
 
     package func authenticate(_ request: Request) async throws -> Caller? {
         let now = now()
-        guard let header = request.headers[.authorization] else { return try await session(request, now: now) }
+        guard let header = request.headers.value(of: .authorization) else { return try await session(request, now: now) }
         guard let token = Self.bearer(header) else { throw Problem.unauthenticated() }
         if let key = try await keys.key(for: token, now: now) {
             try keys.spend(key, now: now)

@@ -12,11 +12,14 @@ extension BlockingConnection {
     /// not two. How many rows they took together.
     ///
     /// The first error ends all of it. Outside a transaction the statements are one; inside one, it is to be rolled back.
+    ///
+    /// - Parameter commits: the open transaction after the last one, in the same message.
     @discardableResult
-    package func copyIn(_ copies: [Copy]) throws(PostgresError) -> Int {
+    package func copyIn(_ copies: [Copy], commits: Bool = false) throws(PostgresError) -> Int {
         try sendDeferred()
         let settings = isIdle ? settings?.script ?? "" : ""
-        try begin { PQsendQuery(connection, settings + copies.map(\.statement).joined(separator: ";\n")) }
+        let statements = copies.map(\.statement) + (commits ? ["COMMIT"] : [])
+        try begin { PQsendQuery(connection, settings + statements.joined(separator: ";\n")) }
         try flush()
         var rest = copies[...]
         var rows = 0

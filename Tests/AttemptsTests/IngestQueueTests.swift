@@ -1,5 +1,7 @@
+import Foundation
 import Postgres
 import PushContract
+import Synchronization
 import TestSupport
 import Testing
 
@@ -169,6 +171,44 @@ struct IngestQueueTests {
         async let second = queue.submit(batch)
         for entry in await queue.take() { entry.answer.give(.success([.duplicate])) }
         #expect(try await second == [.duplicate])
+    }
+
+    @Test("a writer lets others run while fewer rows wait than it has written, but not for long", .timeLimit(.minutes(1)))
+    func yielding() async throws {
+        let batch = try Sample.batch([Sample.attempt()])
+        let turns = Mutex(0)
+        let queue = Mutex<IngestQueue?>(nil)
+        let yielding = IngestQueue(limits: IngestLimits()) {
+            let turn = turns.withLock { turns in
+                turns += 1
+                return turns
+            }
+            // In the second turn, the others submit what makes as many.
+            guard turn == 2, let queue = queue.withLock({ $0 }) else { return }
+            for _ in 0..<2 { Task { _ = try await queue.submit(batch) } }
+            while queue.waitingRows < 3 { usleep(100) }
+        }
+        queue.withLock { $0 = yielding }
+        /// The writer's next entries on a thread of its own, while so many rows wait.
+        func next(after done: [IngestQueue.Entry], waiting rows: Int) async throws -> [IngestQueue.Entry] {
+            for _ in 0..<rows { Task { _ = try await yielding.submit(batch) } }
+            try await eventually("they wait") { yielding.waitingRows == rows }
+            let entries = await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: yielding.finishAndTakeBlocking(done)) }
+            }
+            for entry in entries { entry.answer.give(.success([.accepted])) }
+            return entries
+        }
+        for _ in 0..<3 { Task { _ = try await yielding.submit(batch) } }
+        try await eventually("three wait") { yielding.waitingRows == 3 }
+        let first = await yielding.take()
+        for entry in first { entry.answer.give(.success([.accepted])) }
+        let second = try await next(after: first, waiting: 1)
+        #expect(second.count == 3 && turns.withLock { $0 } == 2)
+        let third = try await next(after: second, waiting: 3)
+        #expect(third.count == 3 && turns.withLock { $0 } == 2, "as many wait already")
+        let fourth = try await next(after: third, waiting: 1)
+        #expect(fourth.count == 1 && turns.withLock { $0 } == 6, "nothing comes")
     }
 
     @Test("a writer that hangs does not keep others from beginning")

@@ -73,16 +73,21 @@ enum AttemptResponse {
     // The most frequent answers, byte for byte what the encoder would write.
 
     private static func accepted(_ attemptId: ArraySlice<UInt8>) -> Response {
-        var text: [UInt8] = []
+        var text = ByteBuffer()
         text.reserveCapacity(2 * attemptId.count + 40)
-        text += #"{"attemptId":""#.utf8
+        text.writeStaticString(#"{"attemptId":""#)
         // Visible ASCII: only these two need an escape.
-        for byte in attemptId {
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { text.append(UInt8(ascii: "\\")) }
-            text.append(byte)
+        let needsEscape = { (byte: UInt8) in byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") }
+        if attemptId.contains(where: needsEscape) {
+            for byte in attemptId {
+                if needsEscape(byte) { text.writeInteger(UInt8(ascii: "\\")) }
+                text.writeInteger(byte)
+            }
+        } else {
+            text.writeBytes(attemptId)
         }
-        text += #"","result":"accepted"}"#.utf8
-        return Response(status: .created, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(bytes: text)))
+        text.writeStaticString(#"","result":"accepted"}"#)
+        return Response(status: .created, headers: [.contentType: "application/json"], body: .init(byteBuffer: text))
     }
 
     private static func accepted(count: Int) -> Response {

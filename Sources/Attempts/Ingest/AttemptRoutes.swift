@@ -62,7 +62,7 @@ package struct AttemptRoutes: Sendable {
         let type = try request.requireContentType("application/json", "application/x-ndjson")
         // Before a byte of the body is read: who is refused should not have had to send it.
         do throws(IngestRefusal) {
-            try ingestor.checkAdmission(bodyBytes: request.headers[.contentLength].flatMap { Int($0) })
+            try ingestor.checkAdmission(bodyBytes: request.headers.value(of: .contentLength).flatMap { Int($0) })
         } catch {
             throw Problem(error)
         }

@@ -49,15 +49,14 @@ package struct FreshWriter {
                 let facts = batch.records.map { FactInsert.query($0, of: batch, receivedAt: receivedAt) }
                 let end: Query = isNested ? "RELEASE SAVEPOINT fresh" : "COMMIT"
                 try connection.pipeline([begin] + checks + claims + facts + rollups(batch, now: receivedAt) + [end])
-            } else {
+            } else if isNested {
                 try connection.pipeline([begin] + checks)
                 try copy(batch, ledger, generation: generations.current, receivedAt: receivedAt, on: connection)
-                let rollups = rollups(batch, now: receivedAt)
-                if isNested {
-                    for query in rollups + ["RELEASE SAVEPOINT fresh"] { try connection.executeLater(query) }
-                } else {
-                    try connection.pipeline(rollups + ["COMMIT"])
-                }
+                for query in rollups(batch, now: receivedAt) + ["RELEASE SAVEPOINT fresh"] { try connection.executeLater(query) }
+            } else {
+                // The counts before the rows, which saves a round trip. They are of this writer's slot, so nobody waits for them.
+                try connection.pipeline([begin] + checks + rollups(batch, now: receivedAt))
+                try copy(batch, ledger, generation: generations.current, receivedAt: receivedAt, commits: true, on: connection)
             }
         } catch {
             if !isNested { connection.rollBack() }
@@ -80,12 +79,15 @@ package struct FreshWriter {
         _ ledger: [AttemptBatch.Record],
         generation: Int32,
         receivedAt: Timestamp,
+        commits: Bool = false,
         on connection: BlockingConnection
     ) throws {
         let keys = LedgerCopy.stream(ledger, generation: generation)
         let facts = FactCopy.stream(of: batch, receivedAt: receivedAt)
         try keys.withUnsafeBytes { keys in
-            _ = try facts.withUnsafeBytes { try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, $0)]) }
+            _ = try facts.withUnsafeBytes { facts in
+                try connection.copyIn([(LedgerCopy.statement, keys), (FactCopy.statement, facts)], commits: commits)
+            }
         }
     }
 

@@ -44,10 +44,13 @@ package final class LabelLimiter: Sendable {
 
     /// Values as digests.
     private struct Values {
-        var seen: [Set<Int>] = Array(repeating: [], count: labels.count)
+        var seen = Values.none
         /// What was decided for a combination of values: one look-up for nearly every attempt.
         var decided: [Int: FoldedLabels] = [:]
         var usedAt: UInt64 = 0
+
+        /// Made once: a batch begins with it for each of its days.
+        private static let none: [Set<Int>] = Array(repeating: [], count: labels.count)
 
         /// In digests; what a day takes without any counts, too.
         var size: Int { 16 + decided.count + seen.reduce(0) { $0 + $1.count } }
@@ -70,6 +73,8 @@ package final class LabelLimiter: Sendable {
         (.app, .app), (.appVersion, .appVersion), (.providerErrorCode, .providerErrorCode),
         (.pushType, .pushType),
     ]
+
+    private static let noFolds = [Int64](repeating: 0, count: labels.count)
 
     private let limits: [Int]
     private let state = Mutex(State())
@@ -96,14 +101,14 @@ package final class LabelLimiter: Sendable {
         state.withLock { state in
             var authorDay = AuthorDay(author: author, day: .min)
             var values = Values()
-            let none = [Int64](repeating: 0, count: Self.labels.count)
-            var folds = none
+            /// Of each label; empty when nothing was folded, as nearly always.
+            var folds: [Int64] = []
             func leave(_ state: inout State) {
                 guard authorDay.day != .min else { return }
                 state.authorDays[authorDay] = values
                 state.size += values.size
-                if folds != none { state.folds[authorDay] = zip(state.folds[authorDay] ?? none, folds).map { $0 + $1 } }
-                folds = none
+                if !folds.isEmpty { state.folds[authorDay] = zip(state.folds[authorDay] ?? Self.noFolds, folds).map { $0 + $1 } }
+                folds = []
             }
             batch.fold { record, text in
                 let day = record.attemptedAt.minute.flooredDivision(by: 1440)
@@ -113,7 +118,10 @@ package final class LabelLimiter: Sendable {
                     values = enter(authorDay, &state)
                 }
                 let labels = decide(record, text, keptApps: state.keptApps, &values)
-                for index in folds.indices where labels.contains(Self.labels[index].label) { folds[index] += 1 }
+                if !labels.isEmpty {
+                    if folds.isEmpty { folds = Self.noFolds }
+                    for index in folds.indices where labels.contains(Self.labels[index].label) { folds[index] += 1 }
+                }
                 return labels
             }
             leave(&state)

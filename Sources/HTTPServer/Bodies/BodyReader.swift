@@ -86,7 +86,7 @@ package struct BodyReader: Sendable {
 
     /// `Content-Length`, refused before a byte is read when it is over the limit.
     static func announcedLength(of request: Request, limit: Int) throws(Problem) -> Int? {
-        guard let header = request.headers[.contentLength] else { return nil }
+        guard let header = request.headers.value(of: .contentLength) else { return nil }
         guard let length = Int(header), length >= 0 else { throw .badRequest("Content-Length is not a number of bytes.") }
         guard length <= limit else { throw .payloadTooLarge(limit: limit) }
         return length

@@ -24,7 +24,7 @@ extension MediaType {
 extension Request {
     /// The request's media type if it is one of `accepted`; 415 otherwise, also when it is absent.
     package func requireContentType(_ accepted: String...) throws(Problem) -> String {
-        let header = headers[.contentType]
+        let header = headers.value(of: .contentType)
         // Nearly every request spells it as it is written here.
         if let header, accepted.contains(header) { return header }
         guard let essence = MediaType.essence(header), accepted.contains(essence) else {

@@ -15,7 +15,7 @@ struct RequestIDMiddleware: RouterMiddleware {
         next: @concurrent (Request, PushwatchContext) async throws -> Response
     ) async throws -> Response {
         var context = context
-        context.requestId = Self.id(from: request.headers[Self.header])
+        context.requestId = Self.id(from: request.headers.value(of: Self.header))
         // One id a line: the framework's own would only be confused with it.
         context.logger[metadataKey: "hb.request.id"] = nil
         context.logger[metadataKey: "requestId"] = .string(context.requestId)
