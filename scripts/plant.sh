@@ -31,7 +31,7 @@ plan() {
         rollup-outside-fresh)
             # The same where a batch is written as all new: in one pipeline afterwards, around COPY before.
             source=FreshWriter.swift
-            edit='s/(try connection\.pipeline\(\[begin\] \+ checks \+ claims \+ facts) \+ rollups\(batch, now: receivedAt\) \+ \[end\]\)/$1 + [end])\n                try connection.pipeline(rollups(batch, now: receivedAt))/; s/(try connection\.pipeline\(\[begin\] \+ checks \+ rollups\(batch, now: receivedAt\))\)/$1 + ["COMMIT", "BEGIN"])/'
+            edit='s/(try connection\.pipeline\(\[begin\] \+ checks \+ keys \+ facts) \+ rollups\(batch, now: receivedAt\) \+ \[end\]\)/$1 + [end])\n                try connection.pipeline(rollups(batch, now: receivedAt))/; s/(try connection\.pipeline\(\[begin\] \+ checks \+ keys \+ rollups\(batch, now: receivedAt\))\)/$1 + ["COMMIT", "BEGIN"])/'
             test='AttemptsTests\.FreshWriterTests/(oneTransaction|storedAndCounted)'
             ;;
         rotation-unlocked)

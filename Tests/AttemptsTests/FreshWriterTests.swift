@@ -79,7 +79,10 @@ struct FreshWriterTests {
     )
     func known(count: Int, isNested: Bool) async throws {
         try await withAttempts { store in
-            _ = try await store.write(attempts(0..<1))
+            // At another moment, so that the ledger alone knows it.
+            var known = Sample.attempt("f-0")
+            known.attemptedAt = known.attemptedAt - .seconds(60)
+            _ = try await store.write([known])
             let repeated = try await write(attempts(0..<count), try await learned(store), isNested: isNested, to: store)
             #expect(repeated == [.duplicate] + Array(repeating: .accepted, count: count - 1))
             try await store.rotate()

@@ -177,31 +177,34 @@ struct IngestQueueTests {
     func yielding() async throws {
         let batch = try Sample.batch([Sample.attempt()])
         let turns = Mutex(0)
-        let queue = Mutex<IngestQueue?>(nil)
-        let yielding = IngestQueue(limits: IngestLimits()) {
+        /// What the others do in the second turn.
+        let others = Mutex<@Sendable () -> Void>({})
+        let queue = IngestQueue(limits: IngestLimits()) {
             let turn = turns.withLock { turns in
                 turns += 1
                 return turns
             }
-            // In the second turn, the others submit what makes as many.
-            guard turn == 2, let queue = queue.withLock({ $0 }) else { return }
-            for _ in 0..<2 { Task { _ = try await queue.submit(batch) } }
-            while queue.waitingRows < 3 { usleep(100) }
+            if turn == 2 { others.withLock { $0 }() }
         }
-        queue.withLock { $0 = yielding }
+        others.withLock { others in
+            others = {
+                for _ in 0..<2 { Task { _ = try await queue.submit(batch) } }
+                while queue.waitingRows < 3 { usleep(100) }
+            }
+        }
         /// The writer's next entries on a thread of its own, while so many rows wait.
         func next(after done: [IngestQueue.Entry], waiting rows: Int) async throws -> [IngestQueue.Entry] {
-            for _ in 0..<rows { Task { _ = try await yielding.submit(batch) } }
-            try await eventually("they wait") { yielding.waitingRows == rows }
+            for _ in 0..<rows { Task { _ = try await queue.submit(batch) } }
+            try await eventually("they wait") { queue.waitingRows == rows }
             let entries = await withCheckedContinuation { continuation in
-                Thread.detachNewThread { continuation.resume(returning: yielding.finishAndTakeBlocking(done)) }
+                Thread.detachNewThread { continuation.resume(returning: queue.finishAndTakeBlocking(done)) }
             }
             for entry in entries { entry.answer.give(.success([.accepted])) }
             return entries
         }
-        for _ in 0..<3 { Task { _ = try await yielding.submit(batch) } }
-        try await eventually("three wait") { yielding.waitingRows == 3 }
-        let first = await yielding.take()
+        for _ in 0..<3 { Task { _ = try await queue.submit(batch) } }
+        try await eventually("three wait") { queue.waitingRows == 3 }
+        let first = await queue.take()
         for entry in first { entry.answer.give(.success([.accepted])) }
         let second = try await next(after: first, waiting: 1)
         #expect(second.count == 3 && turns.withLock { $0 } == 2)

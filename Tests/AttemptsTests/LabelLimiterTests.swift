@@ -57,10 +57,11 @@ struct LabelLimiterTests {
         #expect(first.records.map(\.folded) == [[], [], .app, [], .app, []])
         #expect(try batch([attempt("6", app: "b"), attempt("7", app: "c")], limiter).records.map(\.folded) == [[], .app])
         let tomorrow = Self.now + .seconds(86_400)
-        #expect(try batch([attempt("8", app: "c", at: tomorrow)], limiter).records.map(\.folded) == [[]])
+        let days = [tomorrow, Self.now, tomorrow].enumerated().map { attempt("8-\($0)", app: "c", at: $1) }
+        #expect(try batch(days, limiter).records.map(\.folded) == [[], .app, []])
         #expect(try batch([attempt("9", app: "c")], limiter, author: "another key").records.map(\.folded) == [[]])
         #expect(
-            limiter.takeFolds() == [LabelLimiter.Fold(author: "a key", day: Self.now.minute / 1440, label: "app", attempts: 3)]
+            limiter.takeFolds() == [LabelLimiter.Fold(author: "a key", day: Self.now.minute / 1440, label: "app", attempts: 4)]
         )
         #expect(limiter.takeFolds() == [])
     }

@@ -8,7 +8,7 @@ import ServiceLifecycle
 ///
 /// Several writers, each with its own rollup slot. What needs a key that another transaction holds (a stopped instance's) is set aside, so
 /// that the rest does not wait with it. On shutdown new batches are refused and what waits is written.
-package struct AttemptIngestor: Service {
+package final class AttemptIngestor: Service {
     /// A batch is idempotent, so a lost connection allows another attempt. What met a lock is tried apart from the others.
     private static let retry = TransactionRetry.idempotent.except(.lockNotAvailable)
 
@@ -66,11 +66,11 @@ package struct AttemptIngestor: Service {
         IngestMetrics.begin()
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
-                for slot in slots { group.addTask { await write(slot: slot) } }
-                group.addTask { await expire() }
+                for slot in slots { group.addTask { await self.write(slot: slot) } }
+                group.addTask { await self.expire() }
             }
         } onGracefulShutdown: {
-            queue.close()
+            self.queue.close()
         }
     }
 
@@ -91,7 +91,7 @@ package struct AttemptIngestor: Service {
             while case let entries = await queue.take(), !entries.isEmpty {
                 do {
                     let left = try await pool.withConnection { connection in
-                        try await connection.perform { write(entries, andQueuedOn: $0, slot: slot) }
+                        try await connection.perform { self.write(entries, andQueuedOn: $0, slot: slot) }
                     }
                     guard let left else { continue }
                     await commit(left, slot: slot)
@@ -214,7 +214,7 @@ package struct AttemptIngestor: Service {
             let receivedAt = now()
             return try await pool.performTransaction(retrying: .never) {
                 if let lockLimit { try $0.executeLater(LedgerStatements.limitWaits(to: lockLimit)) }
-                return try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: hints)
+                return try AttemptWriter.write(batch, on: $0, slot: slot, receivedAt: receivedAt, hints: self.hints)
             }
         }
     }

@@ -5,7 +5,7 @@ import Hummingbird
 package import PushContract
 
 /// `POST /attempts`, `GET /attempts`, `GET /attempts/{attemptId}`.
-package struct AttemptRoutes: Sendable {
+package final class AttemptRoutes: Sendable {
     private let ingestor: AttemptIngestor
     private let store: AttemptStore
     private let checkStore: AttemptStore
@@ -68,7 +68,7 @@ package struct AttemptRoutes: Sendable {
         }
         // What waits to be written is counted by the queue.
         var parsed = try await (rules.user == nil ? bodies : userBodies).read(request, padding: AttemptParser.padding) { body in
-            try parse(body, asLines: type == "application/x-ndjson", rules)
+            try self.parse(body, asLines: type == "application/x-ndjson", rules)
         } use: { parsed in
             parsed
         }

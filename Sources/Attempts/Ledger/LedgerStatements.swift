@@ -48,14 +48,32 @@ enum LedgerStatements {
         """
     }
 
-    /// Inserts a key that is new; fails (23505) when it is not.
-    static func insertNew(_ record: AttemptBatch.Record, generation: Int32) -> Query {
+    /// Inserts keys that are new; fails (23505) when one is not. One statement for each where there are few: a function scan over arrays
+    /// costs as much as so many.
+    static func insertNew(_ records: [AttemptBatch.Record], generation: Int32) -> [Query] {
+        records.count <= few ? records.map { insertNew($0, generation: generation) } : [insertNew(records, generation: generation)]
+    }
+
+    private static let few = 3
+
+    private static func insertNew(_ record: AttemptBatch.Record, generation: Int32) -> Query {
         Query(
             "INSERT INTO attemptLedger (attemptKey, generation, fingerprint, attemptedAt, status) VALUES ($1, $2, $3, $4, $5)",
             [
                 .key(record.key), .number(generation), .key(record.fingerprint), .moment(record.attemptedAt), .word(record.status.spelling),
             ]
         )
+    }
+
+    private static func insertNew(_ records: [AttemptBatch.Record], generation: Int32) -> Query {
+        let columns = columns(records)
+        return """
+            INSERT INTO attemptLedger (attemptKey, generation, fingerprint, attemptedAt, status)
+            SELECT key, \(generation), fingerprint, attemptedAt, status::pushStatus
+            FROM unnest(\(binary: columns.keys, oid: AttemptKey.arrayOID), \(binary: columns.fingerprints, oid: AttemptKey.arrayOID),
+                        \(binary: columns.moments, oid: Timestamp.arrayOID), \(binary: columns.statuses, oid: String.arrayOID))
+                AS new (key, fingerprint, attemptedAt, status)
+            """
     }
 
     private static func array(_ keys: [AttemptKey]) -> [UInt8] {

@@ -42,15 +42,15 @@ package final class LabelLimiter: Sendable {
         var day: Int64
     }
 
-    /// Values as digests.
-    private struct Values {
-        var seen = Values.none
+    /// What an author's day has had, as digests. A class, so that it is changed in place.
+    private final class Values {
+        let authorDay: AuthorDay
+        var seen: [Set<Int>] = Array(repeating: [], count: labels.count)
         /// What was decided for a combination of values: one look-up for nearly every attempt.
         var decided: [Int: FoldedLabels] = [:]
         var usedAt: UInt64 = 0
 
-        /// Made once: a batch begins with it for each of its days.
-        private static let none: [Set<Int>] = Array(repeating: [], count: labels.count)
+        init(of authorDay: AuthorDay) { self.authorDay = authorDay }
 
         /// In digests; what a day takes without any counts, too.
         var size: Int { 16 + decided.count + seen.reduce(0) { $0 + $1.count } }
@@ -74,8 +74,6 @@ package final class LabelLimiter: Sendable {
         (.pushType, .pushType),
     ]
 
-    private static let noFolds = [Int64](repeating: 0, count: labels.count)
-
     private let limits: [Int]
     private let state = Mutex(State())
 
@@ -90,7 +88,7 @@ package final class LabelLimiter: Sendable {
         state.withLock { state in
             guard state.keptApps != Set(digests) else { return }
             state.keptApps = Set(digests)
-            for authorDay in state.authorDays.keys { state.authorDays[authorDay]?.decided = [:] }
+            for values in state.authorDays.values { values.decided = [:] }
             state.size = state.authorDays.values.reduce(0) { $0 + $1.size }
         }
     }
@@ -99,32 +97,20 @@ package final class LabelLimiter: Sendable {
     package func mark(_ batch: inout AttemptBatch, author: String) {
         guard !batch.isEmpty else { return }
         state.withLock { state in
-            var authorDay = AuthorDay(author: author, day: .min)
-            var values = Values()
-            /// Of each label; empty when nothing was folded, as nearly always.
-            var folds: [Int64] = []
-            func leave(_ state: inout State) {
-                guard authorDay.day != .min else { return }
-                state.authorDays[authorDay] = values
-                state.size += values.size
-                if !folds.isEmpty { state.folds[authorDay] = zip(state.folds[authorDay] ?? Self.noFolds, folds).map { $0 + $1 } }
-                folds = []
-            }
+            var last: Values?
             batch.fold { record, text in
                 let day = record.attemptedAt.minute.flooredDivision(by: 1440)
-                if day != authorDay.day {
-                    leave(&state)
-                    authorDay.day = day
-                    values = enter(authorDay, &state)
+                let values =
+                    if let last, last.authorDay.day == day { last } else { enter(AuthorDay(author: author, day: day), &state) }
+                last = values
+                let folded = decide(record, text, values, &state)
+                if !folded.isEmpty {
+                    var counts = state.folds[values.authorDay] ?? Array(repeating: 0, count: Self.labels.count)
+                    for index in counts.indices where folded.contains(Self.labels[index].label) { counts[index] += 1 }
+                    state.folds[values.authorDay] = counts
                 }
-                let labels = decide(record, text, keptApps: state.keptApps, &values)
-                if !labels.isEmpty {
-                    if folds.isEmpty { folds = Self.noFolds }
-                    for index in folds.indices where labels.contains(Self.labels[index].label) { folds[index] += 1 }
-                }
-                return labels
+                return folded
             }
-            leave(&state)
         }
     }
 
@@ -145,17 +131,20 @@ package final class LabelLimiter: Sendable {
         }
     }
 
-    /// Taken out of the state, so that its sets are changed in place.
     private func enter(_ authorDay: AuthorDay, _ state: inout State) -> Values {
         state.uses += 1
-        var values = Values()
-        if let known = state.authorDays.removeValue(forKey: authorDay) {
+        let values: Values
+        if let known = state.authorDays[authorDay] {
             values = known
-            state.size -= known.size
+        } else {
+            values = Values(of: authorDay)
+            state.authorDays[authorDay] = values
+            state.size += values.size
         }
         values.usedAt = state.uses
-        while state.size >= Self.maxSize, let oldest = state.authorDays.min(by: { $0.value.usedAt < $1.value.usedAt })?.key {
-            state.size -= state.authorDays.removeValue(forKey: oldest)?.size ?? 0
+        while state.size > Self.maxSize, let oldest = state.authorDays.values.min(by: { $0.usedAt < $1.usedAt }), oldest !== values {
+            state.authorDays[oldest.authorDay] = nil
+            state.size -= oldest.size
         }
         return values
     }
@@ -163,8 +152,8 @@ package final class LabelLimiter: Sendable {
     private func decide(
         _ record: AttemptBatch.Record,
         _ text: UnsafeBufferPointer<UInt8>,
-        keptApps: Set<Int>,
-        _ values: inout Values
+        _ values: Values,
+        _ state: inout State
     ) -> FoldedLabels {
         var all = Hasher()
         for (_, column) in Self.labels {
@@ -173,10 +162,12 @@ package final class LabelLimiter: Sendable {
         }
         let combination = all.finalize()
         if let known = values.decided[combination] { return known }
+        state.size -= values.size
+        defer { state.size += values.size }
         var folded: FoldedLabels = []
         for (index, (label, column)) in Self.labels.enumerated() where record[column].length > 0 {
             let digest = Self.digest(Self.bytes(of: record[column], text))
-            if values.seen[index].contains(digest) || label == .app && keptApps.contains(digest) { continue }
+            if values.seen[index].contains(digest) || label == .app && state.keptApps.contains(digest) { continue }
             if values.seen[index].count < limits[index] { values.seen[index].insert(digest) } else { folded.insert(label) }
         }
         if values.decided.count >= Self.maxDecided { values.decided.removeAll(keepingCapacity: true) }

@@ -135,6 +135,7 @@ struct IngestBench {
 
     /// In turns with the no-op route, as the machine's speed changes within seconds.
     private func singles(_ server: BenchServer, into report: inout BenchReport) async throws {
+        let turn = settings.seconds / Double(IngestBench.turns)
         for connections in IngestBench.singles where settings.includes("single\(connections)") {
             var noOp = LoadMeasurement(
                 "no-op",
@@ -143,10 +144,10 @@ struct IngestBench {
             var single = LoadMeasurement("single POST", load(server, "/attempts", rows: 1, connections: connections, isSingle: true))
             Terminal.note("single POST and no-op in turns, over \(connections) connections")
             for _ in 0..<IngestBench.turns {
-                try await noOp.run(seconds: settings.seconds / Double(IngestBench.turns), on: server, pool: pool)
-                try await single.run(seconds: settings.seconds / Double(IngestBench.turns), on: server, pool: pool)
+                try await noOp.run(seconds: turn, on: server, pool: pool)
+                try await single.run(seconds: turn, on: server, pool: pool)
             }
-            try await noOp.run(seconds: settings.seconds / Double(IngestBench.turns), on: server, pool: pool)
+            try await noOp.run(seconds: turn, on: server, pool: pool)
             var measured = single.measurement
             measured.ratio = measured.requestsPerSecond / noOp.measurement.requestsPerSecond
             measured.ratioTo = noOp.name
@@ -167,25 +168,18 @@ struct IngestBench {
 
     private func slice(_ copy: CopyLimit, connections: Int) async throws -> BenchReport.Measurement {
         Terminal.note("COPY of \(copy.rows) rows over \(connections) connections")
-        let postgres = try await ProcessUse.postgres(of: pool)
-        let (before, walBefore) = (postgres?.familySeconds, try await LoadMeasurement.wal(pool))
+        let before = try await PostgresUse.read(pool)
         let seconds = try await copy.run(connections: connections)
-        let (after, walAfter) = (postgres?.familySeconds, try await LoadMeasurement.wal(pool))
-        let use = difference(before, after)
+        let use = try await PostgresUse.read(pool) - before
         return BenchReport.Measurement(
             name: "COPY",
             connections: connections,
             rowsPerRequest: CopyLimit.rowsPerTransaction,
             requestsPerSecond: Double(copy.rows / CopyLimit.rowsPerTransaction) / seconds,
             rowsPerSecond: Double(copy.rows) / seconds,
-            postgresCPUMicrosecondsPerRow: use.map { $0 * 1e6 / Double(copy.rows) },
-            postgresCPUSeconds: use,
-            walBytesPerRow: Double(walAfter - walBefore) / Double(copy.rows)
+            postgresCPUMicrosecondsPerRow: use.seconds.map { $0 * 1e6 / Double(copy.rows) },
+            postgresCPUSeconds: use.seconds,
+            walBytesPerRow: Double(use.walBytes) / Double(copy.rows)
         )
-    }
-
-    private func difference(_ before: Double?, _ after: Double?) -> Double? {
-        guard let before, let after else { return nil }
-        return after - before
     }
 }
