@@ -30,5 +30,9 @@ if [ -z "${PUSHWATCH_TEST_CITUS_BIN:-}" ]; then
 fi
 [ "$(id -u)" = 0 ] || echo "skipped: not root, the tests that cut networks"
 export PUSHWATCH_TEST_ENGINE=citus
-names=$(printf '%s\n' "${suites[@]}" | sed -E 's/\./\\./')
-exec swift test --skip-build --disable-xctest --filter "^($(paste -sd '|' <<<"$names"))(/|$)"
+# One after the other: together they take more connections than the nodes have.
+status=0
+for suite in "${suites[@]}"; do
+    swift test --skip-build --disable-xctest --filter "^${suite//./\\.}(/|\$)" || status=1
+done
+exit $status
